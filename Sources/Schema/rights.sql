@@ -187,7 +187,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_create_webhook pushmta_engine.console_resend_letter pushmta_engine.console_rotate_secret '
             -- For audiences and control groups.
             'pushmta.control_result pushmta.count_audience pushmta_engine.console_audience_sample pushmta_engine.console_remove_audience '
-            'pushmta_engine.console_save_audience pushmta_engine.console_set_control_group'),
+            'pushmta_engine.console_save_audience pushmta_engine.console_set_control_group pushmta_engine.may_leave_out'),
         ('pushmta_events', 'function', 'EXECUTE', 'pushmta.next_events'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',

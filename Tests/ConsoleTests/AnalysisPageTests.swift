@@ -246,6 +246,27 @@ import Testing
         #expect(first.contains("Autumn sale") && first.contains(#"name="application.shop-ios" checked"#))
         let content = try await mia.get(draft.replacing("/applications", with: "/content")).text
         #expect(content.contains(#"name="ios.title" value="a""#), "\(content)")
+        // It says which audience its filter is from, and the signal in place of a rate.
+        try await site.admin.saveAudience("german", ofService: "shop", filter: "locale = 'de'")
+        let other = try await site.admin.createDelivery(
+            NewDelivery(label: "Other", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+        )
+        try await site.admin.setTarget(ofDelivery: other, DeliveryTarget(audience: "german"))
+        try await site.sql(
+            """
+            DO $$ BEGIN
+                PERFORM pushmta.set_health_signal('load', 'http', 'http://localhost/load');
+                PERFORM pushmta.follow_signal(\(other), 'load', 0.8, 5, 50);
+            END $$
+            """
+        )
+        let copy = try #require(try await mia.post("/deliveries/\(other)/duplicate").headers[.location])
+        let target = try await mia.get(copy.replacing("/applications", with: "/target")).text
+        #expect(target.contains("copied from the saved audience german"), "\(target)")
+        let limits = try await mia.get(copy.replacing("/applications", with: "/limits")).text
+        for words in [#"<option value="load" selected"#, #"value="0.8""#] {
+            #expect(limits.contains(words), "\(limits)")
+        }
         // A draft cannot say whom a system has named: it would go to everyone.
         try await site.sql("UPDATE pushmta_engine.delivery SET target_kind = 'explicit'")
         #expect(try await !mia.get("/deliveries/\(delivery)").text.contains(path))

@@ -69,6 +69,45 @@ import Testing
         await site.close()
     }
 
+    @Test func aCountSaysWhoIsLeftOutLater() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let words = Catalogue.english[.countLeftOut]
+        func isAtMost(_ form: [String: String] = [:]) async throws -> Bool {
+            if !form.isEmpty {
+                let version = ["version": try await version(mia, "\(draft)/limits"), "go": "stay"]
+                _ = try await mia.post("\(draft)/limits", form: form.merging(version) { old, _ in old })
+            }
+            let page = try await mia.get("\(draft)/target").text
+            #expect(page.contains(words) == page.contains(">at most 7<"), "\(page)")
+            return page.contains(words)
+        }
+        #expect(try await !isAtMost())
+        try await site.admin.setControlGroup(ofService: "shop", percent: 10, categories: nil)
+        #expect(try await isAtMost())
+        #expect(try await !isAtMost(["settings.category": "transactional"]))
+        #expect(try await isAtMost(["settings.category": "news"]))
+        // The delivery's page shows the same number as its draft.
+        let id = try await site.admin.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+        )
+        #expect(try await mia.get("/deliveries/\(id)").text.contains("<bdi>at most 7</bdi>"))
+        try await site.admin.setControlGroup(ofService: "shop", percent: 0, categories: nil)
+        #expect(try await !isAtMost())
+        #expect(try await !mia.get("/deliveries/\(id)").text.contains("at most 7"))
+        try await site.admin.setFrequencyCap(
+            FrequencyCapRow(service: "shop", name: "weekly", maxMessages: 3, unit: .days, length: 7)
+        )
+        #expect(try await isAtMost())
+        // If fewer are left, nobody has to approve it.
+        for (above, needed) in [(Int64(6), ">depends on the size<"), (7, ">not needed<")] {
+            try await site.admin.setApprovalRule(service: "shop", above: above)
+            let page = try await mia.get("\(draft)/approval").text
+            #expect(page.contains(needed) && page.contains("at most 7"), "\(above): \(page)")
+        }
+        await site.close()
+    }
+
     @Test func theRateOfADraftFollowsASignal() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await site.saleDraft()

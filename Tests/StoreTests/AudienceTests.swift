@@ -168,6 +168,30 @@ struct AudienceTests {
         #expect(try await store.audiences().first?.countedAt == nil)
     }
 
+    @Test("A session that holds an audience does not hold up those who count")
+    func held() async throws {
+        let fixture = try await fixture()
+        let store = fixture.store
+        try await store.saveAudience("german", ofService: "shop", filter: Self.german)
+        try await store.askAudienceCount("german", ofService: "shop")
+        let id = try await store.query("SELECT t.id FROM pushmta_engine.take_audience_count() t").one {
+            try $0.int32()
+        }
+        func keep() async throws {
+            try await store.keep(nil, sample: [], problem: "too slow", ofAudience: id, filter: Self.german)
+        }
+        let connection = try await fixture.database.connect()
+        try await connection.run(script: "BEGIN; SELECT pushmta.remove_audience('shop', 'german')")
+        // Waiting for the session would take until the time limit.
+        try await keep()
+        #expect(try await !store.countAskedAudience())
+        try await connection.run(script: "ROLLBACK")
+        await connection.close()
+        #expect(try await store.audiences().map(\.isBeingCounted) == [true])
+        try await keep()
+        #expect(try await store.audiences().map(\.problem) == ["too slow"])
+    }
+
     @Test("A user of the console saves and removes an audience under the user's name")
     func console() async throws {
         let fixture = try await fixture()

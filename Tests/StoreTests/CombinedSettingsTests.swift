@@ -166,6 +166,19 @@ struct CombinedSettingsTests {
         #expect((75...325).contains(counted.excluded))
     }
 
+    @Test("What was analysed is counted again if its category becomes transactional, so that caps no longer apply")
+    func transactional() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.setFrequencyCap(
+            FrequencyCapRow(service: "shop", name: "day", maxMessages: 1, unit: .days)
+        )
+        let id = try await made(fixture, ["update_delivery(ID, category => 'news')"])
+        let digest = "SELECT hashtext(pushmta_engine.preparation_digest(\(id)))"
+        let before = try await fixture.sql(digest)
+        try await fixture.store.setCategory("news", service: "shop", isTransactional: true)
+        #expect(try await fixture.sql(digest) != before)
+    }
+
     @Test("A change that leaves no time for a plan is refused")
     func tooShort() async throws {
         let fixture = try await StoreFixture.make()
@@ -211,15 +224,17 @@ struct CombinedSettingsTests {
         #expect(refused == "PM170")
     }
 
-    @Test("A draft made of a delivery that follows a signal has the signal's ceiling and the experiment")
+    @Test("A draft made of a delivery follows its signal, in place of a rate, and has its variants")
     func duplicated() async throws {
         let fixture = try await StoreFixture.make()
         try await signal(fixture)
         let id = try await made(fixture, ["follow_signal(ID, 'load', 0.8, 10, 1000)"])
         let actor = try await fixture.actor(.admin)
-        #expect(try await fixture.store.duplicate(ofDelivery: id, by: actor).settings.contains("1000"))
         try await call(fixture, "set_experiment(\(id), '\(Self.variants)', decide_after => '1 hour')")
-        #expect(try await fixture.store.actions(onDelivery: id, by: actor).contains(.duplicate))
-        #expect(try await fixture.store.duplicate(ofDelivery: id, by: actor).settings.contains("\"variants\""))
+        let settings = try await fixture.store.duplicate(ofDelivery: id, by: actor).settings
+        for words in [#""follow.signal": "load""#, #""follow.target": "0.8""#, #""follow.ceiling": "1000""#] {
+            #expect(settings.contains(words), "\(settings)")
+        }
+        #expect(!settings.contains("messages_per_second") && settings.contains("variants"))
     }
 }

@@ -104,6 +104,70 @@ struct ControlGroupTests {
         }
     }
 
+    @Test(
+        "Groups, opt-outs, caps, a filter of behaviour, a hold-out and zones of a column leave people out together",
+        arguments: [false, true],
+        [false, true]
+    )
+    func together(onePerUser: Bool, isListed: Bool) async throws {
+        let fixture = try await fixture()
+        let store = fixture.store
+        try await store.keepBehaviour(ofService: "shop")
+        try await store.setFrequencyCap(
+            FrequencyCapRow(service: "shop", name: "day", maxMessages: 1, unit: .recipientDay)
+        )
+        try await fixture.sql(
+            """
+            DO $$ BEGIN
+                UPDATE pushmta_engine.application
+                SET subscription_parameters = '[{"name": "zone", "label": "Zone", "column": "recipient.zone", "time_zone": true}]';
+                UPDATE pushmta_engine.subscription SET recipient = '{"zone": "Asia/Tokyo"}' WHERE id % 3 = 0;
+                PERFORM pushmta.set_category_opt_out(s.id, 'marketing', true) FROM pushmta_engine.subscription s WHERE s.id % 7 = 0;
+            END $$
+            """
+        )
+        func prepared(isExperiment: Bool) async throws -> Set<Int64> {
+            let id = try await delivery(fixture) {
+                $0.onePerUser = onePerUser
+                $0.explicitTargets = isListed
+            }
+            if isListed {
+                try await fixture.sql(
+                    """
+                    INSERT INTO pushmta.delivery_target (delivery_id, user_key) SELECT \(id), 'user-' || n
+                    FROM generate_series(0, \(Self.users - 1)) n
+                    """
+                )
+            } else {
+                try await store.setTarget(ofDelivery: id, DeliveryTarget(filter: "not clicked any within 2 days"))
+            }
+            if isExperiment {
+                let variants =
+                    #"[{"percent": 20}, {"percent": 20, "content": {"ios": {"title": "b"}, "android": {"title": "b"}}}]"#
+                try await fixture.sql(
+                    """
+                    DO $$ BEGIN PERFORM pushmta.set_experiment(\(id), '\(variants)', decide_after => '1 hour',
+                        hold_out_percent => 40); END $$
+                    """
+                )
+            }
+            try await store.startDelivery(id)
+            try await fixture.prepare(partSize: 10, partsPerChunk: 2)
+            return try await fixture.targets(id)
+        }
+        let first = try await prepared(isExperiment: true)
+        let ids = first.map { "\($0)" }.joined(separator: ",")
+        let barred = """
+            SELECT count(*) FROM pushmta_engine.subscription s WHERE s.id = ANY('{\(ids)}')
+                AND (\(Self.memberCondition) OR EXISTS (SELECT FROM pushmta.category_opt_out o WHERE o.subscription_id = s.id))
+            """
+        #expect(!first.isEmpty)
+        #expect(try await fixture.sql(barred) == 0)
+        // Who got the first one gets no second one on this day; who was held out does.
+        let second = try await prepared(isExperiment: false)
+        #expect(!second.isEmpty && first.isDisjoint(with: second))
+    }
+
     @Test("What is not marketing goes to members, too")
     func exempt() async throws {
         let fixture = try await fixture()
@@ -203,6 +267,30 @@ struct ControlGroupTests {
         #expect(try await fixture.sql("SELECT m.element FROM \(call) m WHERE m.reason = 'control_group'") == 1)
         let receipts = try await fixture.startContinuous { $0.category = "transactional" }
         #expect(await fixture.refusal(receipts, .subscription(member)) == nil)
+        // As if the day had been made while the group began.
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET has_exclusions = false WHERE parent_delivery_id IN (\(sales), \(receipts))"
+        )
+        #expect(await fixture.refusal(sales, .subscription(member)) == nil)
+        try await fixture.sql("SELECT pushmta_engine.maintain_continuous_deliveries(100)")
+        #expect(await fixture.refusal(sales, .subscription(member)) == "PM064")
+        #expect(await fixture.refusal(receipts, .subscription(member)) == nil)
+    }
+
+    @Test("Members get no more messages of a continuous delivery whose category is no longer transactional")
+    func category() async throws {
+        let (fixture, _) = try await StoreFixture.continuous(users: Int64(Self.users))
+        try await fixture.store.setControlGroup(ofService: "shop", percent: 50, categories: nil)
+        try await fixture.store.setCategory("receipts", service: "shop", isTransactional: true)
+        let receipts = try await fixture.startContinuous { $0.category = "receipts" }
+        let member = try required(
+            try await fixture.sql(
+                "SELECT min(s.id) FROM pushmta_engine.subscription s WHERE s.user_key <> '' AND \(Self.memberCondition)"
+            )
+        )
+        #expect(await fixture.refusal(receipts, .subscription(member)) == nil)
+        try await fixture.store.setCategory("receipts", service: "shop", isTransactional: false)
+        #expect(await fixture.refusal(receipts, .subscription(member)) == "PM064")
     }
 
     @Test("What users did is compared: members against all others, once a user and day")

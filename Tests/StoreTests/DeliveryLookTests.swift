@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Looks at a delivery: counts of its target and previews of its messages")
+@Suite("Looks at a delivery: counts of its target and previews of its messages", .timeLimit(.minutes(3)))
 struct DeliveryLookTests {
     /// A delivery to 40 subscribers on iOS and 20 on Android, of whom every fifth has opted out.
     private func edited(explicit: Bool = false, onePerUser: Bool = false) async throws -> (StoreFixture, Int64) {
@@ -81,6 +81,28 @@ struct DeliveryLookTests {
         }
         #expect(refusal?.code == .invalid && refusal?.hint?.contains("analyze") == true, "\(refusal as Any)")
         await #expect(throws: StoreError.self) { _ = try await fixture.store.countTarget(ofDelivery: id + 1) }
+    }
+
+    @Test("A session that asks something else does not hold up those who answer")
+    func held() async throws {
+        let (fixture, id) = try await edited()
+        _ = try await fixture.store.askTargetCount(ofDelivery: id)
+        let look = try required(try await fixture.store.takeLook())
+        let connection = try await fixture.database.connect()
+        try await connection.run(
+            script: """
+                BEGIN;
+                SELECT pushmta.update_delivery(\(id), filter => 'locale = ''de''');
+                SELECT count(*) FROM pushmta.count_target(\(id))
+                """
+        )
+        // Waiting for the session would take until the time limit.
+        try await fixture.store.answer(look, .problem("held"))
+        try await connection.run(script: "ROLLBACK")
+        await connection.close()
+        #expect(try await fixture.store.askTargetCount(ofDelivery: id).answeredAt == nil)
+        try await fixture.store.answer(look, .problem("free"))
+        #expect(try await fixture.store.askTargetCount(ofDelivery: id).problem == "free")
     }
 
     @Test("The first call asks, a later one returns the answer, and a change asks again")

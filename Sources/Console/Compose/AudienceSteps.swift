@@ -66,6 +66,8 @@ extension Composer {
         composed.draft.applications = composed.offered.map(\.name).filter {
             call.form[Field.application + $0] != nil && mayChoose($0, before)
         }
+        // An audience belongs to a service.
+        if composed.service != before.service { composed.draft.fields[ComposedDraft.Name.audience] = nil }
         return try await save(call, composed, .applications)
     }
 }
@@ -215,25 +217,48 @@ extension Composer {
         return try await save(call, composed, .target, stays: isWrong)
     }
 
+    /// The size of a draft's audience.
+    struct Audience: Sendable {
+        let words: String
+        var note = ""
+        var problem = ""
+        /// Nil if it cannot be counted.
+        var count: AudienceCount?
+        /// Whether preparation may leave out some of these people.
+        var isAtMost = false
+    }
+
     /// The size of a draft's audience, in words.
-    func audience(_ composed: ComposedDraft, within limit: Duration = Self.countingLimit) async throws
-        -> (words: String, note: String, problem: String)
-    {
-        guard !composed.chosen.isEmpty else { return (catalogue[.countNobody], "", "") }
+    func audience(_ composed: ComposedDraft, within limit: Duration = Self.countingLimit) async throws -> Audience {
+        guard !composed.chosen.isEmpty else { return Audience(words: catalogue[.countNobody]) }
         let ids = composed.chosen.map(\.id)
         let isCode = SettingsForm.isOneTimeCode(composed.draft.fields)
-        let count: AudienceCount
+        let category = settings(composed).category
+        let found: (count: AudienceCount, mayLeaveOut: Bool)
         do {
-            count = try await responder.database.run {
-                let filter = try await composed.filter($0)
-                return try await $0.countAudience(filter, applications: ids, isOneTimeCode: isCode, within: limit)
+            found = try await responder.database.run { store in
+                let filter = try await composed.filter(store)
+                return (
+                    count: try await store.countAudience(
+                        filter,
+                        applications: ids,
+                        isOneTimeCode: isCode,
+                        within: limit
+                    ),
+                    mayLeaveOut: try await store.mayLeaveOut(
+                        applications: ids,
+                        category: category,
+                        isOneTimeCode: isCode
+                    )
+                )
             }
         } catch let error as TargetFilterError {
-            return ("–", "", "\(error)")
+            return Audience(words: "–", problem: "\(error)")
         } catch let error as StoreError where error.code == .invalid {
-            return ("–", "", error.message)
+            return Audience(words: "–", problem: error.message)
         }
-        if count.needsMapping { return (catalogue[.countMapping], "", "") }
+        let count = found.count
+        if count.needsMapping { return Audience(words: catalogue[.countMapping]) }
         var notes = [catalogue[count.error == nil ? .countExact : .countEstimated]]
         if count.excluded > 0 || !composed.excludedLists.isEmpty {
             let phrase: Phrase = composed.excludedLists.isEmpty ? .countExcluded : .countExcludedLists
@@ -243,11 +268,15 @@ extension Composer {
         }
         let isOnePerUser = SettingsForm.isOnePerUser(composed.draft.fields)
         if isOnePerUser { notes.append(catalogue[.countDevices]) }
+        let holdOut = (try? experiment(composed).rule())?.holdOutPercent ?? 0
+        let mayLeaveOut = found.mayLeaveOut || holdOut > 0
+        if mayLeaveOut { notes.append(catalogue[.countLeftOut]) }
         let text = Figures.count(count.count)
         var words = count.error.map { catalogue.text(.aboutWithin, text, Figures.count($0)) } ?? text
-        // Only preparation looks up who is on a list, and which of a person's devices gets the message.
-        if isOnePerUser || !composed.excludedLists.isEmpty { words = catalogue.text(.atMost, words) }
-        return (words, notes.joined(separator: " "), "")
+        // Only preparation looks up who is left out, and which of a person's devices gets the message.
+        let isAtMost = isOnePerUser || mayLeaveOut || !composed.excludedLists.isEmpty
+        if isAtMost { words = catalogue.text(.atMost, words) }
+        return Audience(words: words, note: notes.joined(separator: " "), count: count, isAtMost: isAtMost)
     }
 }
 

@@ -23,6 +23,7 @@ struct DeliveryDuplicate: Sendable {
             }
             fields.merge(values) { _, new in new }
         }
+        fields.merge(origin(source.settings)) { _, new in new }
         let all = fields
         let draft = try await responder.database.run {
             try await $0.addConsoleDraft(
@@ -33,5 +34,15 @@ struct DeliveryDuplicate: Sendable {
             )
         }
         return .redirect("\(Composer.path)/\(draft)/\(Composer.Step.applications.rawValue)")
+    }
+
+    /// The saved audience and the signal of the delivery, which are values of a draft already.
+    private func origin(_ settings: String) -> [String: String] {
+        guard case .object(let entries)? = try? JSONValue(parsing: settings.utf8),
+            case .object(let fields)? = entries.first(where: { $0.name == "fields" })?.value
+        else { return [:] }
+        return fields.reduce(into: [:]) { values, field in
+            if case .string(let text) = field.value { values[field.name] = text }
+        }
     }
 }

@@ -23,7 +23,8 @@ extension DeliveryDetailPage {
         }
         var number = isContinuous ? nil : facts.number
         if !isContinuous, number == nil {
-            number = try await estimate(progress, subject, filter, applications, lastCount: lastCount)
+            let holdsOut = facts.reasons.experiment.map { $0.row.holdOutPercent > 0 } ?? false
+            number = try await estimate(progress, subject, filter, applications, lastCount, holdsOut: holdsOut)
         }
         let about = DeliveryAboutView(
             progress: progress,
@@ -53,7 +54,8 @@ extension DeliveryDetailPage {
         _ subject: DeliverySubject,
         _ filter: TargetFilter?,
         _ applications: [ApplicationRow],
-        lastCount: Int64?
+        _ lastCount: Int64?,
+        holdsOut: Bool
     ) async throws -> TargetNumber {
         if let lastCount { return .last(lastCount) }
         let targeting = subject.targeting
@@ -62,16 +64,23 @@ extension DeliveryDetailPage {
             return .unknown
         }
         do {
-            let count = try await responder.database.run { store in
-                try await store.countAudience(
-                    filter,
-                    applications: applications.map(\.id),
-                    isOneTimeCode: progress.isOneTimeCode,
-                    within: Self.countingLimit
+            let ids = applications.map(\.id)
+            let isCode = progress.isOneTimeCode
+            let limit = Self.countingLimit
+            let (count, mayLeaveOut) = try await responder.database.run { store in
+                (
+                    try await store.countAudience(filter, applications: ids, isOneTimeCode: isCode, within: limit),
+                    try await store.mayLeaveOut(
+                        applications: ids,
+                        category: progress.category,
+                        isOneTimeCode: isCode
+                    )
                 )
             }
             guard !count.needsMapping else { return .unknown }
-            return .estimate(count, isAtMost: subject.isOnePerUser || !targeting.excludedLists.isEmpty)
+            let isAtMost =
+                subject.isOnePerUser || mayLeaveOut || holdsOut || !targeting.excludedLists.isEmpty
+            return .estimate(count, isAtMost: isAtMost)
         } catch let error as StoreError where error.code == .invalid {
             return .unknown
         } catch ConsoleProblem.tooSlow {

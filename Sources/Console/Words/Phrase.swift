@@ -180,7 +180,7 @@ enum Phrase: String, Sendable, CaseIterable {
         columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,
-        countExcludedLists, countExact, countEstimated, countDevices,
+        countExcludedLists, countExact, countEstimated, countDevices, countLeftOut,
         chooseApplicationsFirst, contentWrong, contentRight, keyTitle, keySubtitle, keyBody, keyBadge, keySound,
         keyCategory, keyMedia, keyClick, keyKind, keyChannel, keyIcon, keyColor, keyInterruption, keyPriority,
         keyCritical, keyVolume, keyRelevance, keyTemplate, richTemplate, richTemplateShow, fieldRequired, listCount,

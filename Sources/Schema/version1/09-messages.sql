@@ -217,6 +217,8 @@ BEGIN
     LOOP
         PERFORM open_day(place.id, waits => false);
     END LOOP;
+    -- A control group may have begun while a day was made.
+    PERFORM ask_for_messages(waits => false);
     PERFORM end_old_days();
     removed := fold_parts(most);
     WITH old AS MATERIALIZED (

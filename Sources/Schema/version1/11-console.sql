@@ -1205,12 +1205,14 @@ BEGIN
                 THEN least(d.ends_at - coalesce(d.start_at, now()), interval '3600 days') ELSE d.validity END),
             'ambiguity_policy', d.ambiguity_policy, 'max_retries', d.max_retries, 'retry_period_seconds', d.retry_period_seconds,
             'retry_schedule', d.retry_schedule, 'one_per_user', d.one_per_user, 'one_time_code', d.one_time_code,
-            -- The copy follows no signal. The highest rate that its delivery may have is as near as it can say.
-            'all_seeds', d.seed_names IS NULL, 'messages_per_second', coalesce(f.ceiling, nullif(r.messages_per_second, 'Infinity')),
+            -- The engine changes a rate that follows a signal.
+            'all_seeds', d.seed_names IS NULL, 'messages_per_second', CASE WHEN f.delivery_id IS NULL
+                THEN nullif(r.messages_per_second, 'Infinity') END,
             'category', (SELECT k.name FROM category k WHERE k.id = d.category_id),
             -- Those that were removed since cannot be named.
             'seeds', (SELECT jsonb_agg(s.name ORDER BY s.name) FROM seed s WHERE s.name = ANY(d.seed_names))))
-            || jsonb_build_object('plan', plan_document(d.id))
+            || jsonb_build_object('plan', plan_document(d.id), 'fields', console_follow_fields(d.id)
+                || jsonb_strip_nulls(jsonb_build_object('target.audience', nullif(d.target_audience, ''))))
             || coalesce((SELECT jsonb_build_object('experiment', x.document) FROM experiment_document(d.id) x(document)
                 WHERE x.document IS NOT NULL), '{}'),
         coalesce(d.target_filter, ''), ARRAY(SELECT l.name FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id

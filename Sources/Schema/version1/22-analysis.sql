@@ -84,7 +84,8 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
             WHERE x.delivery_id = d.id),
         (SELECT jsonb_agg(jsonb_build_array(l.id, l.changed_at) ORDER BY l.id)
             FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id),
-        (SELECT jsonb_agg(DISTINCT jsonb_build_array(c.id, c.max_messages, c.per, c.length, c.categories))
+        (SELECT jsonb_agg(DISTINCT jsonb_build_array(c.id, c.max_messages, c.per, c.length, c.categories,
+                (SELECT k.is_transactional FROM category k WHERE k.id = d.category_id)))
             FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN frequency_cap c ON c.service_id = a.service_id
             WHERE x.delivery_id = d.id),
         (SELECT jsonb_agg(jsonb_build_array(c.application_id, c.seed, c.share) ORDER BY c.application_id) FROM control_of(d.id) c),
@@ -102,8 +103,8 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
             WHERE d.seed_names IS NULL OR n.name = ANY(d.seed_names)))::text)
     FROM pushmta_engine.delivery d WHERE d.id = preparation_digest.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.preparation_digest(bigint) IS
-    'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, control groups, seed addresses, priority, '
-    'applications, accounts, credentials, mappings.';
+    'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, frequency caps, control groups, seed '
+    'addresses, priority, applications, accounts, credentials, mappings.';
 
 CREATE FUNCTION pushmta_engine.drop_preparation(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

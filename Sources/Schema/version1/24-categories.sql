@@ -73,6 +73,9 @@ BEGIN
     ON CONFLICT ON CONSTRAINT category_name_key DO UPDATE SET label = coalesce(set_category.label, k.label),
         is_transactional = coalesce(set_category.is_transactional, k.is_transactional), changed_at = now()
     RETURNING k.id INTO made;
+    IF earlier.is_transactional AND NOT is_transactional THEN
+        PERFORM ask_for_messages();
+    END IF;
     PERFORM note_change('category.set', service || '/' || name, CASE WHEN is_transactional THEN 'transactional' ELSE '' END);
     RETURN made;
 END $$;

@@ -182,7 +182,10 @@ COMMENT ON FUNCTION pushmta_engine.purge_behaviour(integer) IS
 CREATE FUNCTION pushmta_engine.behaviour_deliveries(subject text, value text, services integer[]) RETURNS bigint[] LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT CASE behaviour_deliveries.subject
-        WHEN 'delivery' THEN ARRAY[behaviour_deliveries.value::bigint]
+        -- What a continuous delivery sends has the number of its day, and what a recurring one sends that of its run.
+        WHEN 'delivery' THEN behaviour_deliveries.value::bigint || ARRAY(SELECT b.delivery_id FROM behaviour_delivery b
+            JOIN delivery d ON d.id = b.delivery_id WHERE b.service_id = ANY(behaviour_deliveries.services)
+                AND behaviour_deliveries.value::bigint IN (CASE WHEN d.kind = 'continuous' THEN d.parent_delivery_id END, d.recurrence_of))
         WHEN 'label' THEN ARRAY(SELECT b.delivery_id FROM behaviour_delivery b JOIN delivery d ON d.id = b.delivery_id
             WHERE b.service_id = ANY(behaviour_deliveries.services) AND d.label = behaviour_deliveries.value)
         WHEN 'category' THEN ARRAY(SELECT b.delivery_id FROM behaviour_delivery b JOIN delivery d ON d.id = b.delivery_id
@@ -190,8 +193,8 @@ CREATE FUNCTION pushmta_engine.behaviour_deliveries(subject text, value text, se
                 WHERE k.service_id = ANY(behaviour_deliveries.services) AND k.name = behaviour_deliveries.value))
         END $$;
 COMMENT ON FUNCTION pushmta_engine.behaviour_deliveries(text, text, integer[]) IS
-    'The deliveries that a test of behaviour is about: the one with this number, those with this label, or those of the category with this '
-    'name. Null: any.';
+    'The deliveries that a test of behaviour is about: the one with this number and its days or runs, those with this label, or those of '
+    'the category with this name. Null: any.';
 
 CREATE FUNCTION pushmta_engine.who_did(word text, subject text, value text, since date, services integer[], blocks integer[])
     RETURNS TABLE (block integer, persons bit varying) LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -238,7 +241,8 @@ BEGIN
             RETURN ROW('', format('it asks for delivery %s, which does not exist', test ->> 'delivery'),
                 'pushmta.delivery_progress lists the deliveries')::input_problem;
         ELSIF test ? 'delivery' AND EXISTS (SELECT FROM pushmta_engine.delivery d
-                WHERE d.id = (test ->> 'delivery')::bigint AND d.started_at < since) THEN
+                WHERE (d.id = (test ->> 'delivery')::bigint OR d.recurrence_of = (test ->> 'delivery')::bigint)
+                    AND d.started_at < since) THEN
             RETURN ROW('', format('it asks for delivery %s, which began before the history did (%s)', test ->> 'delivery',
                 to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')), 'ask for a later delivery')::input_problem;
         ELSIF test ? 'label' AND NOT EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.label = test ->> 'label') THEN

@@ -194,6 +194,28 @@ COMMENT ON FUNCTION pushmta_engine.take_audience_count() IS
 
 -- Control groups.
 
+CREATE FUNCTION pushmta_engine.ask_for_messages(waits boolean DEFAULT true) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    days bigint[];
+BEGIN
+    -- Nearly all services have none.
+    IF NOT EXISTS (SELECT FROM control_group g WHERE g.percent > 0) THEN
+        RETURN;
+    END IF;
+    -- A day of tomorrow is made with it.
+    days := ARRAY(SELECT d.id FROM pushmta_engine.delivery d
+        WHERE d.state IN ('in_progress', 'paused') AND d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL
+            AND NOT d.has_exclusions AND EXISTS (SELECT FROM control_of(d.id)));
+    IF NOT waits THEN
+        days := ARRAY(SELECT d.id FROM pushmta_engine.delivery d WHERE d.id = ANY(days) ORDER BY d.id FOR NO KEY UPDATE SKIP LOCKED);
+    END IF;
+    UPDATE pushmta_engine.delivery d SET has_exclusions = true WHERE d.id = ANY(days);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.ask_for_messages(boolean) IS
+    'Closes the quick way to add a message, which asks no control group, for the present days of continuous deliveries that have one. '
+    'waits: also for days that another session has locked.';
+
 CREATE FUNCTION pushmta_engine.keep_control_group(service text, percent numeric, categories text[]) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
 #variable_conflict use_variable
@@ -223,10 +245,7 @@ BEGIN
         since = CASE WHEN (g.percent, g.categories) IS NOT DISTINCT FROM (excluded.percent, excluded.categories) THEN g.since
             ELSE now() END,
         persons = NULL, members = NULL, users = NULL, member_users = NULL, counted_at = NULL, count_at = excluded.count_at;
-    -- The quick way to add a message asks nobody, so it is closed for the present days. A day of tomorrow is made with it.
-    UPDATE pushmta_engine.delivery d SET has_exclusions = true
-    WHERE d.state IN ('in_progress', 'paused') AND d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL AND NOT d.has_exclusions
-        AND EXISTS (SELECT FROM control_of(d.id));
+    PERFORM ask_for_messages();
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_control_group(text, numeric, text[]) IS
     'Does what pushmta.set_control_group does. The caller logs it.';
@@ -279,6 +298,27 @@ FROM pushmta_engine.control_group g JOIN pushmta_engine.service v ON v.id = g.se
 COMMENT ON VIEW pushmta.control_group IS
     'The control groups of services: their share in percent, the categories that they do not get (null: all that are not transactional), '
     'since when, and how many of the persons that may get messages are members, as counted within the last hour.';
+
+CREATE FUNCTION pushmta_engine.may_leave_out(applications integer[], category text, is_code boolean) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+    WITH own AS (
+        SELECT DISTINCT a.service_id AS id FROM application a WHERE a.id = ANY(may_leave_out.applications)
+    ), chosen AS (
+        -- Applications of several services have no category in common.
+        SELECT k.id, k.is_transactional FROM pushmta_engine.category k
+        WHERE k.service_id IN (SELECT o.id FROM own o) AND k.name = may_leave_out.category AND (SELECT count(*) FROM own) = 1
+    ), asked AS (
+        SELECT NOT is_code AND NOT coalesce((SELECT c.is_transactional FROM chosen c), false) AS by_all
+    )
+    SELECT (SELECT a.by_all FROM asked a) AND EXISTS (SELECT FROM control_group g WHERE g.service_id IN (SELECT o.id FROM own o)
+            AND g.percent > 0 AND (g.categories IS NULL OR (SELECT c.id FROM chosen c) = ANY(g.categories)))
+        OR EXISTS (SELECT FROM pushmta_engine.frequency_cap f WHERE f.service_id IN (SELECT o.id FROM own o)
+            AND CASE WHEN f.categories IS NULL THEN (SELECT a.by_all FROM asked a)
+                ELSE coalesce((SELECT c.id FROM chosen c) = ANY(f.categories), false) END)
+        OR NOT is_code AND EXISTS (SELECT FROM pushmta_engine.category_opt_out x WHERE x.category_id = (SELECT c.id FROM chosen c)) $$;
+COMMENT ON FUNCTION pushmta_engine.may_leave_out(integer[], text, boolean) IS
+    'Whether a control group, a frequency cap or opt-outs from the category may leave people out of a delivery to these applications. A '
+    'count of what a filter selects does not look at them.';
 
 -- What members and others do.
 

@@ -29,8 +29,9 @@ extension Store {
     /// Counts the subscribers of applications that a filter selects, within the time for a page.
     ///
     /// Half of the time is for counting; what is left then is estimated from a sample in the other half, at least once.
-    /// Exclusion lists, opt-outs from a category and duplicate push tokens are left to preparation. Throws ``StoreError``
-    /// of code `invalid` for a filter that compares incompatible values, or asks what people did although it is not kept.
+    /// Exclusion lists, duplicate push tokens and what ``mayLeaveOut(applications:category:isOneTimeCode:)`` names are
+    /// left to preparation. Throws ``StoreError`` of code `invalid` for a filter that compares incompatible values, or
+    /// asks what people did although it is not kept.
     ///
     /// - Parameter isOneTimeCode: whether people who opted out count as reached.
     package func countAudience(
@@ -73,5 +74,13 @@ extension Store {
             counted.add(own)
         }
         return AudienceCount(count: counted.chosen, excluded: counted.excluded)
+    }
+
+    /// Whether a control group, a frequency cap or opt-outs from the category may leave people out of a delivery.
+    package func mayLeaveOut(applications: [Int32], category: String?, isOneTimeCode: Bool) async throws -> Bool {
+        try await query(
+            "SELECT pushmta_engine.may_leave_out($1, $2::text, $3)",
+            [.int32Array(applications), .textOrNull(category), .bool(isOneTimeCode)]
+        ).one { try $0.bool() }
     }
 }

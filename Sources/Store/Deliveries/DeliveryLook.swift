@@ -30,11 +30,13 @@ extension Store {
     }
 
     /// Answers a look, unless something else was asked about the same meanwhile, or the person was forgotten.
+    /// If another session holds it, it is taken again: nobody waits for a session that asks something else.
     package func answer(_ look: DeliveryLook, _ answer: DeliveryLookAnswer) async throws {
         try await query(
             """
             UPDATE pushmta_engine.delivery_look SET answer = $3, answered_at = clock_timestamp()
-            WHERE id = $1 AND digest = $2 AND answered_at IS NULL
+            WHERE id = (SELECT l.id FROM pushmta_engine.delivery_look l WHERE l.id = $1 AND l.digest = $2 AND l.answered_at IS NULL
+                FOR NO KEY UPDATE SKIP LOCKED)
             """,
             [.int64(look.id), .text(look.digest), .json(try answer.json)]
         )

@@ -111,6 +111,8 @@ extension Store {
 extension Store {
     /// The subscriptions of a sample: what fits on a screen.
     private static let sampleSize: Int64 = 10
+    /// Subscriptions that a statement looks at: about 20 milliseconds.
+    private static let sampleStep = 5_000
     /// The time for a count, and for a sample. A filter that selects nearly nobody reads all subscriptions, and then has
     /// no sample.
     private static let countTime = Duration.seconds(10)
@@ -124,19 +126,31 @@ extension Store {
             .oneOrNil { row in (id: try row.int32(), filter: try row.text(), applications: try row.int32Array()) }
         guard let asked else { return false }
         let (count, sample, problem) = try await counted(asked.filter, asked.applications)
-        // Not if its filter was changed meanwhile.
+        try await keep(count, sample: sample, problem: problem, ofAudience: asked.id, filter: asked.filter)
+        return true
+    }
+
+    /// Stores what was counted, unless the filter was changed meanwhile. If another session holds the audience, it is
+    /// counted again after half a minute: nobody waits for that session.
+    func keep(
+        _ count: AudienceCount?,
+        sample: [Int64],
+        problem: String,
+        ofAudience id: Int32,
+        filter: String
+    ) async throws {
         try await query(
             """
             UPDATE pushmta_engine.audience SET asked_at = NULL, taken_at = NULL, counted_at = clock_timestamp(),
                 subscriptions = $3::bigint, excluded = $4::bigint, margin = $5::bigint, problem = $6, sample = $7::bigint[]
-            WHERE id = $1 AND filter = $2 AND asked_at IS NOT NULL
+            WHERE id = (SELECT a.id FROM pushmta_engine.audience a WHERE a.id = $1 AND a.filter = $2 AND a.asked_at IS NOT NULL
+                FOR NO KEY UPDATE SKIP LOCKED)
             """,
             [
-                .int32(asked.id), .text(asked.filter), .int64OrNull(count?.count), .int64OrNull(count?.excluded),
+                .int32(id), .text(filter), .int64OrNull(count?.count), .int64OrNull(count?.excluded),
                 .int64OrNull(count?.error), .text(problem), .int64Array(sample),
             ]
         )
-        return true
     }
 
     private func counted(_ text: String, _ applications: [Int32]) async throws -> (
@@ -156,23 +170,58 @@ extension Store {
         }
     }
 
+    /// Some subscriptions that a filter selects and that would get a message.
     private func sample(_ filter: TargetFilter, _ applications: [Int32]) async throws -> [Int64] {
-        let condition = try FilterSQL(filter, firstParameter: 3, mapping: nil, start: try await databaseClock())
-        do {
-            let results = try await group([
-                Self.limit(Self.sampleTime),
-                PostgresStatement(
-                    """
-                    SELECT s.id FROM pushmta_engine.console_audience s
-                    WHERE s.application_id = ANY($1) AND s.exclusion = 0 AND (\(condition.condition)) LIMIT $2
-                    """,
-                    [.int32Array(applications), .int64(Self.sampleSize)] + condition.parameters,
-                    prepare: false
-                ),
-            ])
-            return try all(results[1]) { row in try row.int64() }
-        } catch let error as PostgresError where LoadProblem.isTimeout(error) {
-            return []
+        let services = filter.asksBehaviour ? try await behaviourServices(applications: applications) : []
+        let condition = try FilterSQL(
+            filter,
+            firstParameter: 4,
+            mapping: nil,
+            start: try await databaseClock(),
+            behaviour: BehaviourScope(services: services, of: "looked")
+        )
+        let deadline = ContinuousClock.now + Self.sampleTime
+        var found: [Int64] = []
+        var through: Int64? = 0
+        while let place = through, found.count < Self.sampleSize {
+            do {
+                let results = try await group([
+                    Self.limit(max(deadline - ContinuousClock.now, .milliseconds(1))),
+                    PostgresStatement(
+                        Self.sampleSQL(condition),
+                        [.int32Array(applications), .int64(Self.sampleSize - Int64(found.count)), .int64(place)]
+                            + condition.parameters,
+                        prepare: false
+                    ),
+                ])
+                let (more, last) = try results[1].one { row in (try row.int64Array(), try row.int64OrNil()) }
+                found += more
+                through = last
+            } catch let error as PostgresError where LoadProblem.isTimeout(error) {
+                return found
+            }
         }
+        return found
+    }
+
+    /// A filter that asks what people did names the subscriptions that it judges, so it looks at some of them at a time.
+    ///
+    /// Parameters: $1 applications, $2 the size of the sample, $3 the last subscription before these, and those of the
+    /// filter. Returns the sample and the last subscription; null if there are no more.
+    private static func sampleSQL(_ filter: FilterSQL) -> String {
+        let all = "pushmta_engine.console_audience s WHERE s.application_id = ANY($1) AND s.id > $3"
+        guard !filter.tablesSQL.isEmpty else {
+            return """
+                SELECT ARRAY(SELECT s.id FROM \(all) AND s.exclusion = 0 AND (\(filter.condition)) LIMIT $2), NULL::bigint
+                """
+        }
+        return """
+            WITH looked AS MATERIALIZED (
+                SELECT s.* FROM \(all) ORDER BY s.id LIMIT \(sampleStep)
+            ), \(filter.tablesSQL)judged AS (
+                SELECT s.id FROM looked s\(filter.joinsSQL) WHERE s.exclusion = 0 AND (\(filter.condition)) LIMIT $2
+            )
+            SELECT ARRAY(SELECT j.id FROM judged j), (SELECT CASE WHEN count(*) = \(sampleStep) THEN max(l.id) END FROM looked l)
+            """
     }
 }

@@ -59,6 +59,32 @@ struct BehaviourTests {
         #expect(try await reached(fixture, "clicked any or subscription_id = 20", onePerUser: true) == [1, 2, 3, 20])
     }
 
+    @Test("A continuous delivery is asked with its days, a recurring one with its runs")
+    func parents() async throws {
+        let fixture = try await made()
+        let first = try await sent(fixture, failed: "1, 2")
+        for change in [
+            "kind = 'continuous', parent_delivery_id", "kind = 'batch', parent_delivery_id = NULL, recurrence_of",
+        ] {
+            let whole = try await fixture.store.createDelivery(
+                NewDelivery(label: "Whole", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+            )
+            #expect(try await reached(fixture, "sent delivery \(whole)") == [])
+            try await fixture.sql("UPDATE pushmta_engine.delivery SET \(change) = \(whole) WHERE id = \(first)")
+            #expect(try await reached(fixture, "not sent delivery \(whole)") == [1, 2], "\(change)")
+        }
+        // Of a recurring delivery whose first run was before the history, half would be missing.
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET started_at = started_at - interval '1 day' WHERE id = \(first)"
+        )
+        let whole = try required(
+            try await fixture.sql("SELECT recurrence_of FROM pushmta_engine.delivery WHERE id = \(first)")
+        )
+        await #expect(throws: StoreError.self) {
+            _ = try await fixture.filteredDelivery("not sent delivery \(whole)")
+        }
+    }
+
     @Test("A day that is too long ago does not count")
     func days() async throws {
         let fixture = try await made(10)
@@ -206,6 +232,25 @@ struct BehaviourTests {
         try await fixture.store.setTarget(ofDelivery: id, DeliveryTarget(filter: "not clicked any"))
         try await fixture.store.keepBehaviour(ofService: "shop", false)
         await #expect(throws: StoreError.self) { try await fixture.store.startDelivery(id) }
+    }
+
+    @Test("A saved audience with such a filter is counted, and has a sample")
+    func audience() async throws {
+        let fixture = try await made()
+        let first = try await sent(fixture, failed: "1, 2, 3")
+        let store = fixture.store
+        try await store.saveAudience("missed", ofService: "shop", filter: "not sent delivery \(first)")
+        try await store.askAudienceCount("missed", ofService: "shop")
+        #expect(try await store.countAskedAudience())
+        let row = try required(try await store.audiences().first)
+        #expect(row.problem.isEmpty && row.subscriptions == 3)
+        #expect(try await Set(store.audienceSample("missed", ofService: "shop").map(\.subscriptionID)) == [1, 2, 3])
+        // Without a history it says so.
+        try await store.keepBehaviour(ofService: "shop", false)
+        try await fixture.sql("UPDATE pushmta_engine.audience SET counted_at = NULL")
+        try await store.askAudienceCount("missed", ofService: "shop")
+        #expect(try await store.countAskedAudience())
+        #expect(try await store.audiences().first?.problem.contains("keeps no history") == true)
     }
 
     @Test("The console and count_target count such a filter as the preparation does")
