@@ -71,7 +71,7 @@ import Testing
 
     @Test func aCountSaysWhoIsLeftOutLater() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft()
         let words = Catalogue.english[.countLeftOut]
         func isAtMost(_ form: [String: String] = [:]) async throws -> Bool {
             if !form.isEmpty {
