@@ -16,7 +16,7 @@ SELECT pushmta.update_delivery(:id, content => :'hello');
 SELECT pushmta.analyze_delivery(:id);
 CALL pg_temp.until_state(:id, 'ready');
 CALL pg_temp.until('SELECT finished_at IS NOT NULL FROM pushmta.delivery_analysis WHERE delivery_id = ' || :id);
-SELECT pg_temp.require((SELECT messages = :subscribers AND rendered > 0 AND refused = 0 AND largest >= smallest AND seconds > 0
+SELECT pg_temp.require((SELECT messages = :subscribers AND rendered = :subscribers AND refused = 0 AND largest >= smallest AND seconds > 0
     AND limited_by <> '' AND frozen_until > now() FROM pushmta.delivery_analysis WHERE delivery_id = :id), 'the analysis is not complete');
 SELECT pg_temp.require((SELECT sum(messages) = :subscribers AND count(DISTINCT application) = 2 FROM pushmta.delivery_count
     WHERE delivery_id = :id), 'the counts by application, locale and time zone do not add up');

@@ -29,7 +29,7 @@ BEGIN
 END $$;
 
 -- Processes notice within seconds that somebody listens, so this delivery lasts until both children have.
-SELECT pushmta.create_delivery('Noticed', :'applications'::text[], :'hello', messages_per_second => 6) AS noticed \gset
+SELECT pushmta.create_delivery('Noticed', :'applications'::text[], :'hello', messages_per_second => 4) AS noticed \gset
 SELECT pushmta.start_delivery(:noticed);
 CALL pg_temp.read_until('SELECT count(DISTINCT application) = 2 FROM happened WHERE kind = ''message.sent''');
 SELECT pushmta.stop_delivery(:noticed);
