@@ -107,7 +107,7 @@ extension SupervisorLoop {
                 _ = try await stores.preparation.dropOldAnalyses()
                 try await stores.preparation.openGates()
                 try await self.lookForOpenDeliveries(stores.preparation)
-                // Of a recalled delivery that has ended, the messages can be listed. This host may have been idle until now.
+                // One that was recalled may have ended, and this host may have been idle until now.
                 self.events.recall.fire()
                 return self.pollInterval
             },
