@@ -291,15 +291,18 @@ let targets: [Target] = [
             .hummingbird, .httpTypes, .nioCore, .nioPosix, .crypto, .logging,
         ]
     ),
-    tests(
-        "EndToEndTests",
-        [
+    .testTarget(
+        name: "EndToEndTests",
+        dependencies: [
             "pushmta", "pushmta-lab", "gateway-simulator", "Laboratory", "LaboratoryStore", "Administration",
             "ProcessEvents", "MetricsEndpoint",
             "OperatingSystem", "Gateways", "Store", "PostgresClient",
             "CurlClient", "COpenSSL", "Content", "PushCore",
             "TestSupport", .crypto, .nioCore, .nioPosix, .subprocess, .system, .logging,
-        ]
+        ],
+        // Scripts that psql runs.
+        exclude: ["Walks"],
+        swiftSettings: swiftSettings
     ),
 ]
 

@@ -397,10 +397,6 @@ def walk(api, delivery):
     copy = api.post(f"/deliveries/{first}/copy", {"label": "again"})
     require(copy["state"] == "editing" and copy["id"] != first and copy["label"] == "again", f"the copy is {copy}")
     second = copy["id"]
-    require(api.call("GET", "/signals") == {"signals": []}, "there are signals")
-    require(api.refusal("POST", f"/deliveries/{second}/follow", {"signal": "load", "target": 1, "floor": 1, "ceiling": 9}) == 404,
-        "a signal that does not exist is followed")
-    require(api.post(f"/deliveries/{second}/follow", {})["signal"] is None, "a delivery follows a signal")
     api.post(f"/deliveries/{second}/start", {"startAt": "2036-11-24T18:00:00Z"})
     moved = api.post(f"/deliveries/{second}/reschedule", {"startAt": "2036-11-25T18:00:00Z"})
     require(moved["startAt"].startswith("2036-11-25T18"), f"the start stays: {moved}")
@@ -459,6 +455,57 @@ def walk_plan(api, delivery):
     asking = api.post(f"/deliveries/{delivery}/copy", {"label": "those who did not click"})["id"]
     require(api.refusal("PATCH", f"/deliveries/{asking}", {"filter": "not clicked any"}) == 400, "what is not kept can be asked")
     require(api.refusal("PATCH", f"/deliveries/{asking}", {"filter": "clicked any within 3 hours"}) == 400, "the history has hours")
+
+
+def approve(api, colleague, command, delivery):
+    """Has a colleague approve a delivery twice, because it was changed in between, and sends it."""
+    service = api.get("/applications/sample-android")["service"]
+    command("approval", "rule", service, "--above", "5")
+    id = api.post("/deliveries", {**delivery, "content": {"android": {"title": "Approved"}}})["id"]
+    path = f"/deliveries/{id}/approval"
+    require(api.refusal("POST", f"/deliveries/{id}/start", {}) == 409, "it starts before it is counted")
+
+    def analysed():
+        api.post(f"/deliveries/{id}/analysis", {})
+        return api.until(path, lambda answer: answer["awaited"])
+
+    asked = analysed()
+    require(asked["messages"] > asked["above"] == 5 and asked["objection"] and not asked["approval"], f"the approval is {asked}")
+    require(api.refusal("POST", f"/deliveries/{id}/start", {}) == 409, "it starts without an approval")
+    require(api.refusal("POST", f"/deliveries/{id}/approve", {}) == 409, "its maker approves it")
+    given = colleague.post(f"/deliveries/{id}/approve", {"comment": "Checked"})
+    require(given["approval"]["messages"] == asked["messages"] and not given["awaited"], f"the approval is {given}")
+    api.call("PATCH", f"/deliveries/{id}", {"priority": 3})
+    require(api.get(path)["approval"] is None, "an approval outlives a change")
+    analysed()
+    colleague.post(f"/deliveries/{id}/approve", {})
+    api.post(f"/deliveries/{id}/start", {})
+    ended = api.until(f"/deliveries/{id}", lambda answer: answer["state"] == "finished")
+    require(ended["counts"]["target"] == asked["messages"], f"it was not sent as approved: {ended}")
+    command("approval", "rule", service, "--none")
+
+
+def follow(api, command, delivery):
+    """Lets a delivery follow a health signal that nobody can read: it is sent at its floor."""
+    require(api.get("/signals") == {"signals": []}, "there are signals")
+    id = api.post("/deliveries", {**delivery, "content": {"android": {"title": "Careful"}}})["id"]
+    aim = {"signal": "load", "target": 0.8, "floor": 20, "ceiling": 500}
+    require(api.refusal("POST", f"/deliveries/{id}/follow", aim) == 404, "a signal that does not exist is followed")
+    command("signal", "set", "load", "http", "https://metrics.example.com/load")
+    require([one["name"] for one in api.get("/signals")["signals"]] == ["load"], "the signal is not listed")
+    require(api.refusal("POST", f"/deliveries/{id}/follow", {**aim, "ceiling": 1}) == 400, "a ceiling is below its floor")
+    signal = api.post(f"/deliveries/{id}/follow", aim)["signal"]
+    require(signal["messagesPerSecond"] == 20 and signal["state"] == "idle", f"the signal is {signal}")
+    api.post(f"/deliveries/{id}/start", {})
+    under_way = api.until(f"/deliveries/{id}", lambda answer: answer["state"] == "finished" or answer["signal"]["state"] == "stale")
+    require(under_way["signal"]["messagesPerSecond"] == 20, f"it leaves its floor: {under_way}")
+    require(under_way["state"] == "finished" or "no value yet" in under_way["signal"]["reason"], f"its reason is {under_way}")
+    ended = api.until(f"/deliveries/{id}", lambda answer: answer["state"] == "finished")
+    require(ended["counts"]["sent"] == ended["counts"]["target"] > 0, f"it was not sent: {ended}")
+    copy = api.post(f"/deliveries/{id}/copy", {})["id"]
+    require(api.get(f"/deliveries/{copy}")["signal"]["name"] == "load", "a copy follows nothing")
+    require(api.post(f"/deliveries/{copy}/follow", {})["signal"] is None, "a delivery follows its signal still")
+    command("signal", "drop", "load")
 
 
 def recall(api, delivery):
@@ -635,7 +682,7 @@ def manage_events(api):
     require("walk" not in [row["name"] for row in api.get("/consumers")["consumers"]], "the consumer stays")
 
 
-def things(api):
+def things(api, colleague, command):
     """Makes what requests can be about, and returns their ids."""
     device = api.post(
         "/devices", {"application": "sample-android", "pushToken": "api-" + "a" * 60, "userKey": "ada"}
@@ -643,6 +690,8 @@ def things(api):
     content = {"android": {"title": "Hello {{name}}"}}
     delivery = {"label": "api", "applications": ["sample-android"], "content": content}
     analysed, edited = walk(api, delivery)
+    approve(api, colleague, command, delivery)
+    follow(api, command, delivery)
     recalled = recall(api, delivery)
     recurring = recur(api, delivery)
     tried = experiment(api, delivery)
@@ -688,15 +737,21 @@ def main(programs, folder):
     site = json.loads(
         run(lab, "quickstart", "run", "--json", "--detach", "--messages", "20", "--fresh", "--folder", folder).splitlines()[-1]
     )
+
+    def command(*words):
+        return run(program, *words, "--config", f"{folder}/pushmta.yaml")
+
+    def new_key(name, scopes):
+        return json.loads(command("key", "create", name, "--json", "--scope", scopes))["key"]
+
     try:
-        key = json.loads(
-            run(program, "key", "create", "api", "--json", "--scope", SCOPES, "--config", f"{folder}/pushmta.yaml")
-        )["key"]
-        run(program, "events", "create", "api", "--config", f"{folder}/pushmta.yaml")
+        key = new_key("api", SCOPES)
+        colleague = new_key("colleague", "deliveries:read deliveries:approve")
+        command("events", "create", "api")
         base = site["web"] + "/api/v1"
         configuration = f"{folder}/schemathesis.toml"
         with open(configuration, "w") as file:
-            file.write(CONFIGURATION.format(**things(API(base, key))))
+            file.write(CONFIGURATION.format(**things(API(base, key), API(base, colleague), command)))
         done = subprocess.run(
             [
                 os.path.join(os.path.dirname(sys.executable), "schemathesis"),

@@ -107,9 +107,11 @@ extension SupervisorLoop {
                 _ = try await stores.preparation.dropOldAnalyses()
                 try await stores.preparation.openGates()
                 try await self.lookForOpenDeliveries(stores.preparation)
+                // One that was recalled may have ended, and this host may have been idle until now.
+                self.events.recall.fire()
                 return self.pollInterval
             },
-            duty("Listing recalled messages") {
+            duty("Listing recalled messages", event: events.recall) {
                 let isMore = try await stores.preparation.listRecalled()
                 return isMore ? .zero : self.pollInterval
             },
@@ -148,7 +150,7 @@ extension SupervisorLoop {
     private func signals(_ stores: HostStores) -> Duty {
         let reader = SignalReader(store: stores.signals) { self.settings.withLock(\.mta.signals.allowedAddresses) }
         let watch = SignalWatch(store: stores.signals, reader: reader)
-        return duty("Following health signals") {
+        return duty("Following health signals", event: events.signal) {
             if try await stores.main.timeToSignal() != nil { try await watch.run() }
             return self.pollInterval
         }
@@ -383,6 +385,7 @@ extension SupervisorLoop {
         guard isNew else { return }
         events.work.fire()
         events.rest.fire()
+        events.signal.fire()
     }
 
     /// Passes wake-ups on until the connection fails. A look at the start catches what was missed before it listened.

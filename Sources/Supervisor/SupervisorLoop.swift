@@ -319,6 +319,10 @@ struct DutyEvents: Sendable {
     let message = EventSignal()
     /// A recurrence may have been started or changed.
     let recurrence = EventSignal()
+    /// A delivery may have been recalled, or a recalled one may have ended.
+    let recall = EventSignal()
+    /// A delivery that follows a health signal may be under way.
+    let signal = EventSignal()
     /// Somebody asked about a delivery.
     let look = EventSignal()
 }

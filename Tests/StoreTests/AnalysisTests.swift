@@ -285,6 +285,8 @@ struct AnalysisTests {
         #expect(sample.messages.subscriptionIDs[place] == longest)
         #expect(sample.messages.fields[0].string(place).count == 10_000)
         #expect(Set(sample.messages.subscriptionIDs[..<place]).count > 20)
+        let ids = sample.messages.subscriptionIDs
+        #expect(Set(ids).count == ids.count, "a message is in it twice")
         _ = try await fixture.store.endAnalysis(of: job, AnalysisFindings())
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_longest") == 0)
     }

@@ -268,17 +268,23 @@ CREATE FUNCTION pushmta_engine.sample_held(delivery bigint, application integer,
     RETURNS TABLE (subscription_id bigint, target_id bigint, is_longest boolean) LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     -- Half of them are spread over the parts; the others have the longest values.
-    (SELECT t.subscription_ids[n.place], t.target_ids[n.place], false
+    WITH spread AS MATERIALIZED (
+        SELECT t.subscription_ids[n.place] AS subscription_id, t.target_ids[n.place] AS target_id
         FROM (SELECT q.*, row_number() OVER (ORDER BY q.id) AS line, count(*) OVER () AS parts
             FROM delivery_part q
             WHERE q.delivery_id = sample_held.delivery AND q.application_id = application AND q.state = 'held') p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
         CROSS JOIN LATERAL generate_series(1, p.size, greatest(1, (p.size * p.parts / greatest(most / 2, 1))::integer)) n(place)
         WHERE p.line % greatest(1, p.parts / greatest(most / 2, 1)) = 0
-        ORDER BY p.id, n.place LIMIT most - most / 2)
+        ORDER BY p.id, n.place LIMIT most - most / 2
+    )
+    SELECT s.subscription_id, s.target_id, false FROM spread s
     UNION ALL
     (SELECT l.subscription_id, l.target_id, true FROM delivery_longest l
-        WHERE l.delivery_id = sample_held.delivery AND l.application_id = application ORDER BY l.bytes DESC LIMIT most / 2) $$;
+        WHERE l.delivery_id = sample_held.delivery AND l.application_id = application
+            AND NOT EXISTS (SELECT FROM spread s WHERE s.subscription_id = l.subscription_id
+                AND s.target_id IS NOT DISTINCT FROM l.target_id)
+        ORDER BY l.bytes DESC LIMIT most / 2) $$;
 COMMENT ON FUNCTION pushmta_engine.sample_held(bigint, integer, integer) IS
     'Up to this many held messages of a delivery to an application: half of them are spread over its parts, the others have the longest '
     'values.';

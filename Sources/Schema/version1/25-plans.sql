@@ -1037,7 +1037,7 @@ BEGIN
     SELECT DISTINCT wanted, w.day, set_sending_hours.opens, set_sending_hours.closes FROM unnest(weekdays) w(day) WHERE opens IS NOT NULL;
     PERFORM reconsider_hours(wanted);
     PERFORM note_change('service.hours', service, format('weekdays %s: %s', array_to_string(weekdays, ', '),
-        coalesce(format('%s to %s', opens, closes), 'none')));
+        coalesce(opens || ' to ' || closes, 'none')));
 END $$;
 COMMENT ON FUNCTION pushmta.set_sending_hours(text, integer[], time, time) IS
     'Sets hours in which messages of a service may leave on some weekdays (1 is Monday), in the time zone of each recipient. They replace '

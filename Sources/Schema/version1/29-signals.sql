@@ -305,7 +305,7 @@ SELECT f.delivery_id, s.name AS signal, s.good, f.target, f.floor, f.ceiling, x.
     CASE y.state
         WHEN 'idle' THEN format('the delivery is %s, so the signal is not read', d.state)
         WHEN 'stale' THEN format('the signal %s, so the rate is at its floor', coalesce(
-            format('has had no value for %s s', floor(x.age_seconds)::bigint), 'has had no value yet'))
+            'has had no value for ' || floor(x.age_seconds)::bigint || ' s', 'has had no value yet'))
         WHEN 'falling' THEN format('the signal %s is not %s its target of %s', x.value, s.good, f.target)
         WHEN 'at_floor' THEN format('the rate is at its floor; the signal is %s, its target %s %s', x.value, s.good, f.target)
         WHEN 'at_ceiling' THEN format('the signal %s is %s its target of %s, and the rate at its ceiling', x.value, s.good, f.target)

@@ -47,6 +47,7 @@ struct HealthSignalTests {
         #expect(try await rate(fixture) == 10)
         let before = try required(try await fixture.store.signal(ofDelivery: id))
         #expect(before.state == "stale" && before.value == nil && before.rate == 10)
+        #expect(before.reason == "the signal has had no value yet, so the rate is at its floor")
 
         let due = try required(try await fixture.store.claimSignals().first)
         #expect(due.signal == Self.source)

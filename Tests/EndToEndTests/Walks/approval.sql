@@ -1,0 +1,68 @@
+-- A delivery that a colleague has to approve, and its recall.
+\ir support.sql
+
+\c - :operator
+SELECT pushmta.set_approval_rule(:'service', 10);
+\c - :maker
+\ir support.sql
+SELECT pg_temp.require((SELECT above = 10 FROM pushmta.approval_rule WHERE service = :'service'), 'there is no rule');
+SELECT pushmta.create_delivery('Sale', :'applications'::text[],
+    '{"ios": {"title": "Sale", "collapse_id": "sale"}, "android": {"title": "Sale", "tag": "sale"}}') AS id \gset
+SELECT pg_temp.refused('SELECT pushmta.start_delivery(' || :id || ')', 'PM180');
+SELECT pushmta.analyze_delivery(:id);
+CALL pg_temp.until_state(:id, 'ready');
+SELECT pg_temp.refused('SELECT pushmta.start_delivery(' || :id || ')', 'PM181');
+SELECT pg_temp.refused('SELECT pushmta.approve_delivery(' || :id || ')', 'PM183');
+\c - :colleague
+\ir support.sql
+SELECT pg_temp.require((SELECT messages = :subscribers FROM pushmta.delivery_awaiting_approval WHERE delivery_id = :id),
+    'it does not wait');
+SELECT pushmta.approve_delivery(:id, 'Checked') AS approval \gset
+SELECT pg_temp.require((SELECT messages = :subscribers AND comment = 'Checked' AND voided_at IS NULL FROM pushmta.approval
+    WHERE id = :approval), 'another size was approved');
+\c - :maker
+\ir support.sql
+
+-- A change ends the approval.
+SELECT pushmta.update_delivery(:id, priority => 3);
+SELECT pg_temp.require((SELECT voided_at IS NOT NULL AND void_reason <> '' FROM pushmta.approval WHERE delivery_id = :id),
+    'the approval outlives a change');
+SELECT pushmta.analyze_delivery(:id);
+CALL pg_temp.until_state(:id, 'ready');
+SELECT pg_temp.refused('SELECT pushmta.start_delivery(' || :id || ')', 'PM181');
+\c - :colleague
+SELECT pushmta.approve_delivery(:id);
+\c - :maker
+\ir support.sql
+SELECT pushmta.start_delivery(:id);
+CALL pg_temp.until_state(:id, 'finished');
+SELECT sent AS reached FROM pushmta.delivery_progress WHERE id = :id \gset
+
+SELECT pg_temp.refused(format('SELECT pushmta.recall_delivery(%s, %L)', :id, ''), 'PM007');
+SELECT pushmta.recall_delivery(:id, 'wrong price', 'replace', '{"ios": {"title": "Sorry"}, "android": {"title": "Sorry"}}') AS recall \gset
+-- Its text needs an approval, too.
+CALL pg_temp.until('SELECT messages > 0 FROM pushmta.delivery_awaiting_approval WHERE delivery_id = ' || :recall);
+\c - :colleague
+SELECT pushmta.approve_delivery(:recall);
+\c - :maker
+\ir support.sql
+CALL pg_temp.until('SELECT recall_state = ''finished'' FROM pushmta.recall_report WHERE delivery_id = ' || :id);
+SELECT pg_temp.require((SELECT pending + unsent + replaced + removed + too_late = target AND pending = 0 AND replaced + too_late = :reached
+    AND replaced > 0 FROM pushmta.recall_report WHERE delivery_id = :id), 'the report does not add up');
+
+-- What has not left stays.
+SELECT pushmta.create_delivery('Slow', :'applications'::text[], '{"ios": {"title": "Slow"}, "android": {"title": "Slow"}}',
+    messages_per_second => 1, category => 'marketing') AS slow \gset
+SELECT pushmta.analyze_delivery(:slow);
+CALL pg_temp.until_state(:slow, 'ready');
+\c - :colleague
+SELECT pushmta.approve_delivery(:slow);
+\c - :maker
+\ir support.sql
+SELECT pushmta.start_delivery(:slow);
+CALL pg_temp.until('SELECT sent > 0 FROM pushmta.delivery_progress WHERE id = ' || :slow);
+SELECT pushmta.recall_delivery(:slow, 'too slow');
+CALL pg_temp.until('SELECT pending = 0 AND unsent > 0 AND unsent + too_late = target
+    FROM pushmta.recall_report WHERE delivery_id = ' || :slow);
+\c - :operator
+SELECT pushmta.set_approval_rule(:'service', NULL);
