@@ -975,7 +975,7 @@ def test_caps(site, browser):
     browser.find("a[href^='/services/caps']").click()
     browser.has("Frequency caps of")
     browser.open(f"/services/caps?service={site.service}")
-    browser.has("There are none")
+    browser.has("The service has no frequency caps")
     browser.find("a[href^='/services/caps/new']").click()
     fill(browser, "name", "week")
     fill(browser, "max_messages", "0")

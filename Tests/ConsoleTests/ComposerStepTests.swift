@@ -100,7 +100,7 @@ import Testing
         )
         #expect(try await isAtMost())
         // If fewer are left, nobody has to approve it.
-        for (above, needed) in [(Int64(6), ">depends on the size<"), (7, ">not needed<")] {
+        for (above, needed) in [(Int64(6), ">depends on the size<"), (7, ">not required<")] {
             try await site.admin.setApprovalRule(service: "shop", above: above)
             let page = try await mia.get("\(draft)/approval").text
             #expect(page.contains(needed) && page.contains("at most 7"), "\(above): \(page)")

@@ -114,7 +114,7 @@ import Testing
         let page = try await reader.get("/deliveries/\(id)").text
         for words in [
             #"id="outcomes-total">1,000</td>"#, "By minute, in the time zone Asia/Kolkata.",
-            "Most: 500, from 2026-03-01 15:32.", "<span>2026-03-01 15:49</span>",
+            "Peak: 500, from 2026-03-01 15:32.", "<span>2026-03-01 15:49</span>",
             "By hour, in the time zone Asia/Kolkata.", "<span>2026-03-01 18:30</span>", "Clicked 5",
         ] {
             #expect(page.contains(words), "\(words)")
@@ -132,7 +132,7 @@ import Testing
             """
         )
         let later = try await reader.get("/deliveries/\(id)").text
-        #expect(!later.contains("By minute") && later.contains("Most: 1,000, from 2026-03-01 15:30."))
+        #expect(!later.contains("By minute") && later.contains("Peak: 1,000, from 2026-03-01 15:30."))
         await site.close()
     }
 

@@ -38,14 +38,14 @@ import Testing
         )
         #expect(made.status == 0, "\(made.errors)")
         let id = made.output.trimmingCharacters(in: .whitespacesAndNewlines)
-        #expect(try await run("delivery", "show", id).output.contains("Filter: \(german), from audience german"))
+        #expect(try await run("delivery", "status", id).output.contains("Filter: \(german), from audience german"))
         try await run("delivery", "update", id, "--audience", "german", "--filter", "locale = 'fr'", expect: 64)
         try await run("delivery", "update", id, "--audience", "nobody", expect: 65)
         #expect(try await run("audience", "list", "--service", "shop").output.contains("german"))
         try await run("audience", "list", "--service", "nowhere", expect: 65)
         try await run("audience", "remove", "shop", "german")
         try await run("audience", "remove", "shop", "german", expect: 65)
-        #expect(try await run("delivery", "show", id).output.contains("Filter: \(german)"))
+        #expect(try await run("delivery", "status", id).output.contains("Filter: \(german)"))
     }
 
     @Test func theControlGroupOfAService() async throws {
