@@ -239,7 +239,7 @@ import Testing
         let open = try await oda.get("/deliveries/\(delivery)").text
         let state = try await site.admin.deliveryProgress(delivery).state.rawValue
         let live = "/deliveries/\(delivery)/live?state=\(state)"
-        #expect(open.contains("data-path=\"\(live)&amp;since=") && open.contains("id=\"live-button\""))
+        #expect(open.contains("data-path=\"\(live)&amp;look=") && open.contains("id=\"live-button\""))
         #expect(try await oda.get(live).headers[.contentType] == "text/event-stream")
         #expect(try await site.ask(.get, live).status == .unauthorized)
         let part = try await site.responder.deliveries.part(delivery)

@@ -1056,38 +1056,6 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.set_days_off(text, date[]) IS 'Replaces the days on which a service has no sending hours.';
 
-CREATE FUNCTION pushmta.set_hours_policy(service text, outside text) RETURNS void LANGUAGE plpgsql
-    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    wanted integer := service_named(service);
-BEGIN
-    IF outside IS NULL OR outside NOT IN ('postpone', 'drop') THEN
-        RAISE EXCEPTION '"%" is not a policy for sending hours.', outside USING ERRCODE = 'PM007', HINT = 'Use postpone or drop.';
-    END IF;
-    UPDATE pushmta_engine.service v SET outside_hours = outside, changed_at = now() WHERE v.id = wanted;
-    PERFORM reconsider_hours(wanted);
-    PERFORM note_change('service.hours', service, 'outside of the hours: ' || outside);
-END $$;
-COMMENT ON FUNCTION pushmta.set_hours_policy(text, text) IS
-    'What happens to messages of a service outside of its sending hours: postpone (they wait) or drop (they are not sent).';
-
-CREATE FUNCTION pushmta.set_time_zone(service text, time_zone text) RETURNS void LANGUAGE plpgsql
-    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    wanted integer := service_named(service);
-BEGIN
-    IF time_zone IS NULL OR NOT EXISTS (SELECT FROM pushmta_engine.time_zone z WHERE z.name = set_time_zone.time_zone) THEN
-        RAISE EXCEPTION 'PostgreSQL knows no time zone "%".', time_zone
-            USING ERRCODE = 'PM007', HINT = 'Use a name of pg_timezone_names, as in Europe/Berlin.';
-    END IF;
-    UPDATE pushmta_engine.service v SET time_zone = set_time_zone.time_zone, changed_at = now() WHERE v.id = wanted;
-    PERFORM note_change('service.hours', service, 'time zone ' || time_zone);
-END $$;
-COMMENT ON FUNCTION pushmta.set_time_zone(text, text) IS
-    'Sets the time zone of a service. It stands for that of subscriptions that have none.';
-
 -- What there is to see.
 
 CREATE VIEW pushmta.sending_hours AS

@@ -363,7 +363,7 @@ extension OpenAPISchemas {
           },
           "DeliveryList": {
             "type": "object",
-            "examples": [{"deliveries": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "category": "marketing", "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}], "next": null}],
+            "examples": [{"deliveries": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "category": "marketing", "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "archivedAt": null, "asOf": "2026-11-24T18:00:00.000000Z"}], "next": null}],
             "required": ["deliveries", "next"],
             "properties": {
               "deliveries": {"type": "array", "items": {"$ref": "#/components/schemas/Delivery"}},
