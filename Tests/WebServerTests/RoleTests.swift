@@ -18,7 +18,9 @@ import Testing
         let names = (tables ?? "").split(separator: " ")
         #expect(names.count > 40)
         // A delivery's signal is a name and rates.
-        let readable: Set<Substring> = ["pushmta_engine.schema_version", "pushmta.delivery_signal"]
+        let readable: Set<Substring> = [
+            "pushmta_engine.schema_version", "pushmta.dead_letter", "pushmta.delivery_signal", "pushmta.event_consumer",
+        ]
         for name in names {
             let rights = try await connection.execute(
                 PostgresStatement(
