@@ -33,8 +33,8 @@ struct APIRoute: Sendable {
             Parameter(name: name, place: "path", isRequired: true, schema: schema, meaning: meaning)
         }
 
-        static func query(_ name: String, _ schema: String, _ meaning: String) -> Parameter {
-            Parameter(name: name, place: "query", isRequired: false, schema: schema, meaning: meaning)
+        static func query(_ name: String, _ schema: String, _ meaning: String, required: Bool = false) -> Parameter {
+            Parameter(name: name, place: "query", isRequired: required, schema: schema, meaning: meaning)
         }
 
         static func header(_ name: String, _ schema: String, _ meaning: String) -> Parameter {

@@ -21,7 +21,8 @@ struct ComparisonRoutes: Sendable {
                     .query(
                         "with",
                         #"{"type": "integer", "format": "int64", "minimum": 1}"#,
-                        "The id of the other delivery; it has to be given."
+                        "The id of the other delivery.",
+                        required: true
                     ),
                 ],
                 answers: [200: "DeliveryComparison"],
