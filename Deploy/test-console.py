@@ -349,6 +349,8 @@ def pages(site):
         "service-new": "/services/new",
         "service-change": f"/services/change?service={site.service}",
         "service-subscriptions": f"/services/subscriptions?service={site.service}",
+        "service-hours": f"/services/hours?service={site.service}",
+        "service-approval": f"/services/approval?service={site.service}",
         "ios-pair": "/services/ios-pair",
         "android-new": "/services/android",
         "application": f"/services/applications/{application}",
@@ -522,6 +524,7 @@ def test_list(site, browser):
     browser.find("a[href$='/archive']").click()
     browser.has("Show this delivery in lists again?")
     browser.find("main form.actions button").click()
+    browser.has("Lists show the delivery again")
     browser.find("a[href$='/archive']")
     check(not archived(done[0]), "it is archived still")
     check("compare" in browser.driver.page_source, "the page does not lead to the comparison")
@@ -966,6 +969,40 @@ def test_plan(site, browser):
     browser.find("input[name='day.1']").clear()
     browser.find("main form button.main").click()
     browser.has("The sending hours were changed")
+
+
+def test_approval_rule(site, browser):
+    """An administrator sets the approval rule of a service and removes it. Marketing reads it, and the sending hours."""
+    path = f"/services/approval?service={site.service}"
+
+    def set_rule(above):
+        browser.sign_in("admin", site.passwords["admin"])
+        browser.has("Sending")
+        browser.open(path)
+        fill(browser, "above", "1,000")
+        browser.find("main form button.main").click()
+        browser.has("Give a whole number")
+        browser.judge_here("service-approval-wrong")
+        fill(browser, "above", above)
+        browser.find("main form button.main").click()
+        browser.has("The approval rule is saved")
+
+    def read(words):
+        browser.sign_in("marketing", site.passwords["marketing"])
+        browser.has("Sending")
+        browser.open(path)
+        browser.has(words)
+        check(not browser.driver.find_elements("css selector", "[name=above]"), "marketing may set the rule")
+
+    set_rule("5000000")
+    read("above this number of messages: 5,000,000")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"service-approval-{code}", path)
+        browser.judge(f"service-hours-read-{code}", f"/services/hours?service={site.service}")
+    browser.driver.delete_cookie("pushmta-language")
+    set_rule("")
+    read("Deliveries of this service need no approval")
 
 
 def test_caps(site, browser):
@@ -1781,7 +1818,7 @@ def main():
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_delivery, test_compose,
             test_analyse, test_list, test_recur, test_plan, test_experiment, test_templates, test_audience, test_saved, test_messages,
-            test_services, test_change, test_signals, test_caps, test_events, test_live, test_people, test_end,
+            test_services, test_change, test_signals, test_caps, test_approval_rule, test_events, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

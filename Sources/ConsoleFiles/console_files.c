@@ -219,6 +219,9 @@ static const char audiences[] = {
 static const char audience[] = {
 #embed "templates/audience/audience.mustache" suffix(, 0)
 };
+static const char service_facts[] = {
+#embed "templates/service-facts.mustache" suffix(, 0)
+};
 static const char control_group[] = {
 #embed "templates/control-group.mustache" suffix(, 0)
 };
@@ -337,6 +340,7 @@ static const struct console_file files[] = {
     {"seeds.mustache", seeds},
     {"audiences.mustache", audiences},
     {"audience.mustache", audience},
+    {"service-facts.mustache", service_facts},
     {"control-group.mustache", control_group},
     {"exclusions.mustache", exclusions},
     {"exclusion.mustache", exclusion},

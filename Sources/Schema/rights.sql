@@ -182,6 +182,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.service_hours pushmta_engine.api_plan pushmta_engine.api_waves pushmta_engine.console_change_hours '
             -- For frequency caps.
             'pushmta_engine.console_drop_cap pushmta_engine.console_set_cap '
+            -- For approvals.
+            'pushmta_engine.console_set_approval_rule '
             -- For events.
             'pushmta_engine.console_begin_secret pushmta_engine.console_control_events pushmta_engine.console_create_consumer '
             'pushmta_engine.console_create_webhook pushmta_engine.console_resend_letter pushmta_engine.console_rotate_secret '

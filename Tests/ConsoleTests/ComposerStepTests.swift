@@ -54,7 +54,7 @@ import Testing
         #expect(try await applies("weekly"))
         #expect(try await !applies("receipts"))
         let summary = try await mia.get("\(draft)/send").text
-        #expect(summary.contains("weekly: at most 3 per person (days of the service: 7)"))
+        #expect(summary.contains("weekly: at most 3 per person in 7 days"))
         let saved = try await mia.post(
             "\(draft)/limits",
             form: [

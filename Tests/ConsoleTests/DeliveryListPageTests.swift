@@ -80,7 +80,9 @@ import Testing
         let path = "/deliveries/\(over[0])/archive"
         #expect(try await mia.get("/deliveries/\(over[0])").text.contains("href=\"\(path)\""))
         #expect(try await mia.get(path).text.contains("Archive this delivery?"))
-        #expect(try await mia.post(path).headers[.location] == "/deliveries/\(over[0])")
+        let result = try #require(try await mia.post(path).headers[.location])
+        #expect(result == "/deliveries/\(over[0])?done=archive")
+        #expect(try await mia.get(result).text.contains("The delivery is archived."))
         #expect(try await mia.get(path).text.contains("Show this delivery in lists again?"))
         #expect(try await mia.post("/deliveries/\(open)/archive").status == .conflict)
         let audit = try await site.session(.admin).get("/audit").text
@@ -108,6 +110,10 @@ import Testing
         }
         let turned = try await reader.get("/deliveries/compare?a=\(second)&b=\(first)").text
         #expect(turned.contains("20.0 points lower (95 % interval: 5.2 to 33.4)"))
+        #expect(!page.contains("has not ended"))
+        let open = try await site.delivery()
+        let early = try await reader.get("/deliveries/compare?a=\(first)&b=\(open)").text
+        #expect(early.contains("Delivery \(open) (") && early.contains("has not ended"), "\(early)")
         let asked = try await reader.get("/deliveries/compare?a=\(first)").text
         #expect(asked.contains("href=\"\(path.replacing("&", with: "&amp;"))\""), "\(asked)")
         #expect(try await reader.get("/deliveries/\(first)").text.contains("/deliveries/compare?a=\(first)\""))

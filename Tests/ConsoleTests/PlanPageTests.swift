@@ -160,6 +160,9 @@ import Testing
         let operate = try await site.session(.operate)
         let path = "/services/hours?service=shop"
         #expect(try await operate.get("/services").text.contains(path.replacing("&", with: "&amp;")))
+        let reader = try await site.session(.read)
+        #expect(try await reader.get(path).text.contains("The service has no sending hours"))
+        #expect(try await reader.get("/services/hours?service=none").status == .notFound)
         let page = try await operate.get(path).text
         let version = try #require(page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) })
         #expect(page.contains(#"<option value="Europe/Paris">"#))
@@ -181,7 +184,14 @@ import Testing
         #expect(try await operate.get(path).text.contains(#"value="09:00-12:00, 13:00-18:00""#))
         #expect(try await operate.post(path, form: form).text.contains("Another user has changed it"))
         let marketing = try await site.session(.marketing)
-        #expect(try await marketing.get(path).status == .forbidden)
+        let shown = try await marketing.get(path).text
+        for words in ["09:00-12:00, 13:00-18:00", "no messages", "2036-12-25", "Messages are not sent", "Europe/Paris"]
+        {
+            #expect(shown.contains(words), "\(words): \(shown)")
+        }
+        #expect(!shown.contains("name=\"day.1\""))
+        #expect(try await marketing.get("/services").text.contains(path))
+        #expect(try await marketing.post(path, form: form).status == .forbidden)
         await site.close()
     }
 }

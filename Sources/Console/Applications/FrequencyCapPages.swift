@@ -70,20 +70,13 @@ struct FrequencyCapPages: Sendable {
 
     /// The cap as a sentence.
     private func words(_ cap: FrequencyCapRow) -> String {
-        let length = Int64(cap.length)
-        let time =
-            switch cap.unit {
-            case .hours: catalogue.text(.capInHours, count: length, Figures.count(length))
-            case .days: catalogue.text(.capInDays, count: length, Figures.count(length))
-            case .recipientDay: catalogue[.capOnRecipientDay]
-            }
         let maxMessages = Int64(cap.maxMessages)
         return catalogue.text(
             .capSentence,
             count: maxMessages,
             Figures.count(maxMessages),
             cap.categories?.joined(separator: ", ") ?? catalogue[.capAllCategories],
-            time
+            catalogue.period(cap)
         )
     }
 
@@ -199,5 +192,17 @@ extension FrequencyCapPages {
             length: length,
             categories: categories.isEmpty ? nil : categories.sorted()
         )
+    }
+}
+
+extension Catalogue {
+    /// The time in which a cap counts messages.
+    func period(_ cap: FrequencyCapRow) -> String {
+        let length = Int64(cap.length)
+        return switch cap.unit {
+        case .hours: text(.capInHours, count: length, Figures.count(length))
+        case .days: text(.capInDays, count: length, Figures.count(length))
+        case .recipientDay: self[.capOnRecipientDay]
+        }
     }
 }

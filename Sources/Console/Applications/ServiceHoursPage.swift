@@ -27,9 +27,40 @@ struct ServiceHoursPage: Sendable {
 
     var routes: [ConsoleRoute] {
         [
-            ConsoleRoute(.get, Self.base, .role(.operate)) { try await form($0).reply() },
+            ConsoleRoute(.get, Self.base, .role(.read)) { call in
+                try await call.mayOperate ? form(call).reply() : facts(call)
+            },
             ConsoleRoute(.post, Self.base, .role(.operate)) { try await change($0) },
         ]
+    }
+
+    /// The hours for those who may not change them.
+    private func facts(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let name = call.query[Name.service] ?? ""
+        let hours = try await responder.database.run { store in
+            // Throws if there is no such service.
+            _ = try await store.serviceFacts(name)
+            return try await store.sendingHours(ofService: name)
+        }
+        var facts: [(Phrase, String)] = []
+        if !hours.hours.isEmpty {
+            facts = Self.days.enumerated().map { place, phrase -> (Phrase, String) in
+                let text = Self.text(hours, weekday: place + 1)
+                return (phrase, text.isEmpty ? catalogue[.hoursNoMessages] : text)
+            }
+        }
+        if !hours.daysOff.isEmpty { facts.append((.daysOffLabel, hours.daysOff.joined(separator: ", "))) }
+        let isRestricted = !facts.isEmpty
+        if isRestricted {
+            facts.append((.hoursRuleLabel, catalogue[hours.outside == .drop ? .hoursDrop : .hoursPostpone]))
+        }
+        facts.append((.fieldTimeZone, hours.timeZone))
+        var values: PageValues = [
+            "intro": .text(catalogue[.hoursFormText]), "hasFacts": .flag(true),
+            "facts": .list(facts.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }),
+        ]
+        if !isRestricted { values["sentence"] = .text(catalogue[.hoursNone]) }
+        return .page(ConsolePage("service-facts", title: catalogue.text(.hoursFormTitle, name), values))
     }
 
     private func form(_ call: ConsoleCall) async throws -> FormPage {

@@ -47,6 +47,7 @@ struct ServiceListPage: Sendable {
             case "pair": .pairDone
             case "changed": .serviceChanged
             case "hours": .hoursChanged
+            case "approval": .approvalRuleChanged
             default: nil
             }
         if let done { values["done"] = .text(catalogue[done]) }
@@ -68,7 +69,8 @@ struct ServiceListPage: Sendable {
                 "mapping": .text(line.mapping ?? catalogue[.mappingStandard]), "trust": .text(words.trust(line.trust)),
                 "subscribers": .text(ServiceSubscribersPage.path(line.service)),
                 "query": .text(SignIn.encoded(line.service)), "mayDeclare": .flag(call.mayDeclare),
-                "hoursPath": .text(ServiceHoursPage.path(line.service)), "mayOperate": .flag(call.mayOperate),
+                "hoursPath": .text(ServiceHoursPage.path(line.service)),
+                "approvalPath": .text(ApprovalRulePage.path(line.service)),
                 "capsPath": .text(FrequencyCapPages.path(line.service)),
                 "audiencesPath": .text(AudiencePages.path(line.service)), "mayCompose": .flag(call.mayCompose),
                 "controlPath": .text(ControlGroupPage.path(line.service)),

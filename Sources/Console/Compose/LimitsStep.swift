@@ -72,13 +72,7 @@ extension Composer {
     }
 
     private func words(_ cap: FrequencyCapRow) -> String {
-        let most = Figures.count(Int64(cap.maxMessages))
-        let length = Figures.count(Int64(cap.length))
-        return switch cap.unit {
-        case .hours: catalogue.text(.capHours, most, length)
-        case .days: catalogue.text(.capDays, most, length)
-        case .recipientDay: catalogue.text(.capRecipientDay, most)
-        }
+        catalogue.text(.capShort, Figures.count(Int64(cap.maxMessages)), catalogue.period(cap))
     }
 
     private func limitsPage(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {

@@ -6,6 +6,12 @@ import Store
 struct ArchivePage: Sendable {
     let responder: ConsoleResponder
 
+    /// What the page of a delivery says afterwards, by the value of its parameter `done`.
+    static let done: [String: Phrase] = [Done.archived: .doneArchiveOne, Done.shown: .doneUnarchiveOne]
+    private enum Done {
+        static let (archived, shown) = ("archive", "unarchive")
+    }
+
     private var catalogue: Catalogue { responder.pages.catalogue }
 
     private static func path(_ id: Int64) -> String { "/deliveries/\(id)/archive" }
@@ -51,11 +57,11 @@ struct ArchivePage: Sendable {
 
     private func change(_ call: ConsoleCall) async throws -> ConsoleReply {
         let id = try call.number("id")
-        let number = try await responder.database.run { store in
-            let isArchived = try await store.deliveryProgress(id).archivedAt != nil
-            return try await store.archive(deliveries: [id], !isArchived, by: call.actor)
+        let (number, isArchived) = try await responder.database.run { store in
+            let wasArchived = try await store.deliveryProgress(id).archivedAt != nil
+            return (try await store.archive(deliveries: [id], !wasArchived, by: call.actor), !wasArchived)
         }
         guard number == 1 else { throw ConsoleProblem.conflict(catalogue[.archiveOnlyEnded]) }
-        return .redirect("/deliveries/\(id)")
+        return .redirect("/deliveries/\(id)?done=\(isArchived ? Done.archived : Done.shown)")
     }
 }

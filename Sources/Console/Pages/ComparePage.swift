@@ -85,7 +85,12 @@ struct ComparePage: Sendable {
                 "label": .text(DeliveryWords(row: side.progress, catalogue: catalogue).name),
             ]
         }
+        let running = sides.filter { !$0.progress.state.isFinal }.map { side -> PageValues in
+            let name = DeliveryWords(row: side.progress, catalogue: catalogue).name
+            return ["words": .text(catalogue.text(.compareRunning, "\(side.progress.id)", name))]
+        }
         let result: PageValues = [
+            "running": .list(running),
             "sides": .list(heads), "shares": .list(shares.map(share)), "facts": .list(facts(sides)),
             "texts": .list(texts(sides)), "hasTexts": .flag(sides.contains { !$0.content.isEmpty }),
         ]

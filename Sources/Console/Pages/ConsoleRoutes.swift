@@ -78,6 +78,7 @@ struct ConsoleRoutes: Sendable {
             ServiceHoursPage(responder: responder).routes,
             FrequencyCapPages(responder: responder).routes,
             ControlGroupPage(responder: responder).routes,
+            ApprovalRulePage(responder: responder).routes,
             AccountPages(responder: responder).routes,
             CredentialPage(responder: responder).routes,
             TestPushPage(responder: responder).routes,

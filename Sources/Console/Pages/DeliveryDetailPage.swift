@@ -201,7 +201,7 @@ struct DeliveryDetailPage: Sendable {
         // A continuous delivery has no messages of its own; each of its days has.
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
         values["mayTake"] = .flag(call.mayOperate)
-        if let done = call.query["done"].flatMap({ Self.done[$0] ?? RecurrencePage.done[$0] }) {
+        if let done = call.query["done"].flatMap({ Self.done[$0] ?? RecurrencePage.done[$0] ?? ArchivePage.done[$0] }) {
             values["done"] = .text(catalogue[done])
             values["isDone"] = .flag(true)
         }

@@ -31,11 +31,12 @@ enum Phrase: String, Sendable, CaseIterable {
     case filterAuthor, filterSince, filterUntil, filterArchived, columnDate, sortLabel, chooseRow, severalLabel,
         listMine,
         listUsesList, listUsesSeed, listRanked, listFirst, listNext, compareButton, archiveButton, unarchiveButton,
-        doneArchive, doneUnarchive, chooseTwo, chooseOneRow, chooseSome, duplicateVariants, archiveTitle, archiveText,
+        doneArchive, doneUnarchive, doneArchiveOne, doneUnarchiveOne,
+        chooseTwo, chooseOneRow, chooseSome, duplicateVariants, archiveTitle, archiveText,
         unarchiveTitle, unarchiveText, archiveOnlyEnded, auditArchive, auditUnarchive
     // The comparison of two deliveries.
     case compareTitle, compareWith, compareNumber, columnDifference, compareFirst, compareSecond, compareFacts,
-        compareSame, compareNote, compareNothing, compareMore, compareLess, compareUnclear
+        compareSame, compareNote, compareNothing, compareMore, compareLess, compareUnclear, compareRunning
     // States of deliveries.
     case stateEditing, stateAnalysing, stateReady, statePending, statePreparing, stateInProgress, stateWaiting,
         statePaused, stateFinished, stateStopped, stateRecalled
@@ -263,7 +264,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // The optional steps of the composer.
     case counterWords, stepExperiment, stepLimits, stepApproval, stepSkip, stepContinue, limitsText, capsTitle,
         limitsCapsText, capsNone,
-        columnCap, columnForThis, capHours, capDays, capRecipientDay, capApplies, capApplyNot, limitsRateTitle,
+        columnCap, columnForThis, capShort, capApplies, capApplyNot, limitsRateTitle,
         missingLimits, approvalStepText, approvalNone, approvalSize, approvalNeeded, approvalNotNeeded,
         approvalDepends, approvalAboveWords, obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
         obstacleExpiredCredential, obstacleLink
@@ -283,7 +284,10 @@ enum Phrase: String, Sendable, CaseIterable {
     // The sending hours of a service.
     case hoursFormTitle, hoursFormText, hoursLineHint, hoursLineWrong, dayOne, dayTwo, dayThree, dayFour, dayFive,
         daySix,
-        daySeven, daysOffLabel, daysOffHint, fieldTimeZone, timeZoneHint, hoursChanged
+        daySeven, daysOffLabel, daysOffHint, fieldTimeZone, timeZoneHint, hoursChanged, hoursNone, hoursNoMessages
+    // The approval rule of a service.
+    case approvalRuleTitle, approvalRuleText, approvalRuleField, approvalRuleHint, approvalRuleWrong, approvalRuleAbove,
+        approvalRuleNone, approvalRuleChanged
     // The frequency caps of a service.
     case capsOfService, capsText, noCaps, columnRule, capSentence, capInHours, capInDays, capOnRecipientDay,
         capAllCategories, capNew, capChangeTitle, capFormText, capMaxMessages, capLength, capLengthHint,

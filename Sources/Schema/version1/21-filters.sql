@@ -145,7 +145,8 @@ BEGIN
     -- A name that resembles no field is most probably a recipient field or a parameter of the app.
     PERFORM refuse_filter('unknownField', places[i], format('there is no field "%s"', word),
         format('did you mean %s? Fields are %s; those of the recipient are recipient.NAME, what the app registers is parameters.NAME',
-            coalesce(nearest_name(words[i], (rules -> 'fields') || (rules -> 'behaviours'), greatest(1, length(words[i]) / 3)),
+            coalesce(CASE WHEN lower(word COLLATE "C") IN ('lang', 'language') THEN 'locale' END,
+                nearest_name(words[i], (rules -> 'fields') || (rules -> 'behaviours'), greatest(1, length(words[i]) / 3)),
                 format('parameters.%s or recipient.%s', word, word)), known));
 END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_field(jsonb, text[], text[], integer[], integer) IS

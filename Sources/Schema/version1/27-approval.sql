@@ -553,3 +553,14 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_judge(pushmta_engine.console_caller, text, bigint, text) IS
     'Approves or rejects a delivery, or withdraws its approval, for a signed-in user who may compose. Nobody approves their own.';
+
+CREATE FUNCTION pushmta_engine.console_set_approval_rule(caller pushmta_engine.console_caller, service text, above bigint)
+    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    -- First, so that it is not logged again under the console's login.
+    PERFORM note_audit(console_user_of(caller, ARRAY['admin']), 'service.approval', service, coalesce(above::text, 'none'), caller.address);
+    PERFORM pushmta.set_approval_rule(service, above);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_set_approval_rule(pushmta_engine.console_caller, text, bigint) IS
+    'Does what set_approval_rule does, for a signed-in administrator.';

@@ -41,6 +41,16 @@ extension Store {
         )
     }
 
+    /// Sets or removes the approval rule of a service, for a signed-in administrator; it is logged in the same transaction.
+    ///
+    /// Throws ``StoreError`` of code `notFound`, or `invalid` for a negative number.
+    package func setApprovalRule(service: String, above: Int64?, by actor: ConsoleActor) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_set_approval_rule(\(ConsoleActor.caller), $5, $6::bigint)",
+            actor.values + [.text(service), above.map(PostgresValue.int64) ?? .null]
+        )
+    }
+
     /// Which person has which login, API key or account of the console, by person.
     package func personLogins() async throws -> [PersonLogin] {
         let result = try await query(

@@ -104,6 +104,7 @@ struct FilterParserTests {
         ("", 1, "empty"), ("   ", 4, "empty"), ("locale", 7, "comparison"), ("locale =", 9, "value"),
         ("locale = 'fr' locale", 15, "and"), ("locale = fr", 10, "value"), ("locale = 'fr", 10, "not closed"),
         ("lokale = 'fr'", 1, "did you mean locale"),
+        ("Language = 'fr'", 1, "did you mean locale?"),
         ("tier = 'gold'", 1, "did you mean parameters.tier or recipient.tier?"),
         ("recipient = 'x'", 1, "needs a name"),
         ("person.city = 'x'", 1, "no field"), ("recipient. = 'x'", 12, "name of a field"),
