@@ -101,13 +101,14 @@ import Testing
         let page = try await reader.get(path).text
         for words in [
             "Morning", "Evening", "60 %", "80 %", "20.0 points higher (95 % interval: 5.2 to 33.4)",
-            "no clear difference",
+            "no clear difference: −5.0 points",
             "ios.title", "the same",
         ] {
             #expect(page.contains(words), "\(words)")
         }
         let turned = try await reader.get("/deliveries/compare?a=\(second)&b=\(first)").text
         #expect(turned.contains("20.0 points lower (95 % interval: 5.2 to 33.4)"))
+        #expect(turned.contains("no clear difference: 5.0 points"))
         let asked = try await reader.get("/deliveries/compare?a=\(first)").text
         #expect(asked.contains("href=\"\(path.replacing("&", with: "&amp;"))\""), "\(asked)")
         #expect(try await reader.get("/deliveries/\(first)").text.contains("/deliveries/compare?a=\(first)\""))
