@@ -1168,7 +1168,8 @@ def test_experiment(site, browser):
     browser.find("main form button.main").click()
     browser.find("[aria-current=step][href$='/limits']")
     browser.open(draft + "/send")
-    browser.has("2 variants, best by clicks")
+    browser.has("2 variants, best by clicks: A 30 %, B 30 %, rest 40 %")
+    browser.has("Change the experiment")
     for code in ("de", "fr"):
         browser.driver.add_cookie({"name": "pushmta-language", "value": code})
         browser.judge(f"experiment-form-{code}", draft + "/experiment")

@@ -103,7 +103,7 @@ import Testing
         let page = try await reader.get(path).text
         for words in [
             "Morning", "Evening", "60 %", "80 %", "20.0 points higher (95 % interval: 5.2 to 33.4)",
-            "no clear difference",
+            "no clear difference: −5.0 points",
             "ios.title", "the same",
         ] {
             #expect(page.contains(words), "\(words)")
@@ -114,6 +114,7 @@ import Testing
         let open = try await site.delivery()
         let early = try await reader.get("/deliveries/compare?a=\(first)&b=\(open)").text
         #expect(early.contains("Delivery \(open) (") && early.contains("has not ended"), "\(early)")
+        #expect(turned.contains("no clear difference: 5.0 points"))
         let asked = try await reader.get("/deliveries/compare?a=\(first)").text
         #expect(asked.contains("href=\"\(path.replacing("&", with: "&amp;"))\""), "\(asked)")
         #expect(try await reader.get("/deliveries/\(first)").text.contains("/deliveries/compare?a=\(first)\""))

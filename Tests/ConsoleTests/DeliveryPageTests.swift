@@ -116,6 +116,7 @@ import Testing
             #"id="outcomes-total">1,000</td>"#, "By minute, in the time zone Asia/Kolkata.",
             "Peak: 500, from 2026-03-01 15:32.", "<span>2026-03-01 15:49</span>",
             "By hour, in the time zone Asia/Kolkata.", "<span>2026-03-01 18:30</span>", "Clicked 5",
+            "Peak: 30, from 2026-03-01 15:30.",
         ] {
             #expect(page.contains(words), "\(words)")
         }
@@ -178,6 +179,17 @@ import Testing
         let days = try chart([step(1, 5), step(2, 6), step(100, 20)])
         #expect(days.unit == .day && days.rows.map { $0.begins } == ["1970-01-01", "1970-01-05"])
         #expect(days.totals == [31] && days.rows[0].counts == [11])
+        // A message that is clicked is received, too: the bars do not add up.
+        let both = [
+            TimelineChart.Measure(name: "few", style: "s-clicked") { $0.sent / 5 },
+            TimelineChart.Measure(name: "all", style: "s-received") { $0.sent },
+        ]
+        let apart = try #require(
+            TimelineChart([step(1, 50)], isByMinute: false, measures: both, isStacked: false)
+        )
+        #expect(apart.busiest.count == 50 && apart.totals == [10, 50] && apart.top == 50)
+        let parts = apart.markup("w").text.matches(of: /class="(s-\w+)"[^>]* y="([0-9.]+)"/).map { "\($0.1)" }
+        #expect(parts == ["s-received", "s-clicked"], "the smaller one is in front")
         let weeks = try chart([step(1, 5), step(100, 6), step(24 * 300, 20)])
         #expect(weeks.unit == .week && weeks.totals == [31] && weeks.rows.count == 2)
     }

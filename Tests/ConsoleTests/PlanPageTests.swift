@@ -48,7 +48,14 @@ import Testing
         #expect(right.headers[.location] == "\(draft)/experiment")
         let again = try await mia.get("\(draft)/when").text
         #expect(again.contains(#"name="plan.wave.1.begins" value="30 min""#), "the empty rows are gone")
-        #expect(try await mia.get("\(draft)/start?when=now").text.contains("25 % · 5 · The rest"))
+        let question = try await mia.get("\(draft)/start?when=now").text
+        for words in [
+            "25 % · 5 · The rest", "It starts at once. Its plan says when messages leave.",
+            "Wave 2: 30 min 0 s after wave 1 begins · Wave 3: 1 d 0 h after wave 2 begins",
+            "Wave 1: failed at most 2 %, bad tokens at most 20 %", "Messages are not sent",
+        ] {
+            #expect(question.contains(words), "\(words)")
+        }
         let started = try await start(mia, draft)
         let path = try #require(started.headers[.location]?.split(separator: "?").first.map(String.init))
         let id = try #require(Int64(path.replacing("/deliveries/", with: "")))
@@ -152,6 +159,45 @@ import Testing
         let moved = try await mia.post("\(path)/reschedule", form: ["at": "2036-06-29T09:00", "zone": "Asia/Tokyo"])
         #expect(moved.headers[.location] == "\(path)?done=reschedule")
         #expect(try await site.admin.deliveryProgress(id).startAt?.internetText == "2036-06-29T00:00:00.000000Z")
+        await site.close()
+    }
+
+    /// What an analysed delivery sends and when is said again before its start, and so is what its service says.
+    @Test func theStartOfADeliveryIsConfirmedWithItsPlan() async throws {
+        let site = try await ConsoleSite.start()
+        let content = #"{"ios": {"title": "Hello"}, "locales": {"fr": {"ios": {"title": "Bonjour"}}}}"#
+        let (mia, draft) = try await site.saleDraft(subscribers: 40, content: content)
+        let id = try await site.admin.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: content)
+        )
+        try await site.sql(
+            """
+            DO $$ BEGIN
+                PERFORM pushmta.set_service_hours('shop', '{"hours": [{"weekdays": [1, 2, 3, 4, 5, 6, 7], "opens": "00:00",
+                    "closes": "24:00"}], "days_off": [], "outside": "postpone", "time_zone": "UTC"}');
+                PERFORM pushmta.set_waves(\(id), '[{"percent": 25, "max_failed": 0.02}, {"after": "1 hour"}]');
+                PERFORM pushmta.set_local_time(\(id), '2036-12-01 09:00', 'next_day');
+                PERFORM pushmta.set_experiment(\(id), '[{"percent": 45}, {"percent": 45, "label": "B",
+                    "content": {"ios": {"title": "Hi"}}}]',
+                    hold_out_percent => 10);
+            END $$
+            """
+        )
+        let admin = try await site.session(.admin)
+        let page = try await admin.get("/deliveries/\(id)/start").text
+        for words in [
+            "2036-12-01 09:00 in each recipient’s local time", "Send at that time of the next day", "25 % · The rest",
+            "Wave 2: 1 h 0 min after wave 1 begins", "Wave 1: failed at most 2 %, bad tokens at most 20 %",
+            "2 variants, best by clicks: A 45 %, B 45 %, hold-out 10 %", "<bdi>fr</bdi>",
+            "Its plan says when messages leave.", "Messages wait (shop)",
+        ] {
+            #expect(page.contains(words), "\(words): \(page)")
+        }
+        // A draft of the same service.
+        let question = try await mia.get("\(draft)/start?when=now").text
+        for words in ["Messages wait (shop)", "<bdi>fr</bdi>", "Its plan says when messages leave."] {
+            #expect(question.contains(words), "\(words)")
+        }
         await site.close()
     }
 

@@ -137,8 +137,7 @@ struct ExperimentForm: Sendable {
     /// The experiment in a line; "" if there is none, or something is wrong with it.
     var summary: String {
         guard let rule = try? rule() else { return "" }
-        let metric = catalogue[Self.name(rule.metric)]
-        return catalogue.text(.experimentSummary, Figures.count(Int64(rule.variants.count)), metric)
+        return ExperimentSummary(rule).words(catalogue)
     }
 
     static func name(_ metric: ExperimentRule.Metric) -> Phrase {

@@ -22,6 +22,8 @@ struct PlanForm: Sendable {
     /// The maximum number of waves before the rest, and how many rows the form shows at first.
     private static let maxRows = 20
     private static let minRows = 4
+    /// The limit of bad push tokens, in percent, that `pushmta.set_waves` gives to a first wave without one.
+    private static let usualTokenErrors = 20.0
 
     static func field(_ row: Int, _ column: Column) -> String { "\(prefix)wave.\(row).\(column.rawValue)" }
 
@@ -329,10 +331,11 @@ extension PlanForm {
             facts.append((catalogue[.localTimeTitle], "\(moment) \(clock) · \(catalogue[.localTimePast]): \(past)"))
         }
         if rows > 0 {
-            let sizes =
-                (0..<rows).map { text($0, .size) + start(Self.field($0, .begins)) }
-                + [catalogue[.waveRest] + start(Self.restBegins)]
+            let sizes = (0..<rows).map { text($0, .size) } + [catalogue[.waveRest]]
             facts.append((catalogue[.wavesTitle], sizes.joined(separator: " · ")))
+            facts.append((catalogue[.waveBegins], numbered((0...rows).map(begins))))
+            let guards = numbered((0..<rows).map(limits))
+            if !guards.isEmpty { facts.append((catalogue[.waveGuards], guards)) }
         }
         if let rule = rules.first(where: { $0.0 == text(Self.hours) }) {
             facts.append((catalogue[.hoursRuleLabel], catalogue[rule.1]))
@@ -340,8 +343,30 @@ extension PlanForm {
         return facts
     }
 
-    /// The moment at which a wave begins, with its zone; empty if it has none.
-    private func start(_ name: String) -> String {
-        DeliveryPlan.isLocalTime(text(name)) ? " (\(Figures.local(text(name), zone)))" : ""
+    /// Words about each wave, with its number; those without any are left out.
+    private func numbered(_ words: [String]) -> String {
+        words.enumerated().filter { !$0.element.isEmpty }
+            .map { "\(catalogue[.waveNumber]) \($0.offset + 1): \($0.element)" }.joined(separator: " · ")
+    }
+
+    /// When a wave begins; empty for a first one that begins at the start. The one after all rows is the rest.
+    private func begins(_ row: Int) -> String {
+        let text = row < rows ? text(row, .begins) : text(Self.restBegins)
+        if DeliveryPlan.isLocalTime(text) { return Figures.local(text, zone) }
+        guard row > 0 else { return "" }
+        guard let seconds = Self.seconds(text) else { return catalogue.text(.waveBehind, "\(row)") }
+        return catalogue.text(.waveAfter, Figures.duration(Double(seconds)), "\(row)")
+    }
+
+    /// The limits that a wave has to keep to before the next one begins; empty if it has none.
+    private func limits(_ row: Int) -> String {
+        let all: [(Phrase, Column)] = [(.guardFailed, .failed), (.guardTokens, .tokens), (.guardOptOuts, .optOuts)]
+        let shown = all.compactMap { name, column -> String? in
+            let typed = Self.number(text(row, column).replacing("%", with: ""))
+            let usual: Double? = row == 0 && column == .tokens ? Self.usualTokenErrors : nil
+            guard let percent = typed ?? usual, percent < 100 else { return nil }
+            return "\(catalogue[name]) \(catalogue.text(.atMost, "\(RateNumber.shown(percent)) %"))"
+        }
+        return shown.joined(separator: ", ")
     }
 }

@@ -55,9 +55,10 @@ extension Composer {
             (.columnApplications, composed.draft.applications.joined(separator: ", ")),
             (.stepTarget, composed.filterText.isEmpty ? catalogue[.everybody] : composed.filterText),
             (.countLabel, audience.words), (.listsLabel, composed.excludedLists.joined(separator: ", ")),
+            (.localesField, composed.form.localeNames.joined(separator: ", ")),
             (.experimentTitle, experiment(composed).summary),
         ]
-        let further = try await plan(composed).facts + limitFacts(composed) + approvalFacts(composed)
+        let further = try await planFacts(composed) + limitFacts(composed) + approvalFacts(composed)
         let planned = further.map { fact -> PageValues in
             ["name": .text(fact.name), "value": .text(fact.value)]
         }
@@ -70,7 +71,7 @@ extension Composer {
             "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
             "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields(SettingsForm.others)),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
-            "isMissing": .flag(!missing.isEmpty),
+            "isMissing": .flag(!missing.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
         ]
         values.merge(moment(call, composed)) { _, new in new }
         values["kept"] = .text(call.form[Field.keep] ?? "")
@@ -260,6 +261,7 @@ extension Composer {
             return try await sendPage(call, composed)
         }
         let when = moment.map { catalogue.text(.startAt, shown($0, text, zone)) } ?? catalogue[.startNow]
+        let planned = try await planFacts(composed)
         return page(
             .send,
             composed,
@@ -267,11 +269,11 @@ extension Composer {
                 "confirmation": .group([
                     "count": .text(audience.words), "note": .text(audience.note),
                     "hasNote": .flag(!audience.note.isEmpty),
-                    "when": .text(when), "moment": .text(moment.map(Self.text) ?? ""),
+                    "when": .text(planned.isEmpty ? when : "\(when) \(catalogue[.startPlanned])"),
+                    "moment": .text(moment.map(Self.text) ?? ""),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
                     "settings": .list(
-                        (experimentFacts(composed) + settings(composed).facts + followFacts(composed)
-                            + plan(composed).facts)
+                        (contentFacts(composed) + settings(composed).facts + followFacts(composed) + planned)
                             .map { ["name": .text($0.name), "value": .text($0.value)] }
                     ),
                 ]),
@@ -280,9 +282,22 @@ extension Composer {
         )
     }
 
-    private func experimentFacts(_ composed: ComposedDraft) -> [(name: String, value: String)] {
-        let words = experiment(composed).summary
-        return words.isEmpty ? [] : [(catalogue[.experimentTitle], words)]
+    /// The languages and the experiment.
+    private func contentFacts(_ composed: ComposedDraft) -> [(name: String, value: String)] {
+        let facts: [(Phrase, String)] = [
+            (.localesField, composed.form.localeNames.joined(separator: ", ")),
+            (.experimentTitle, experiment(composed).summary),
+        ]
+        return facts.filter { !$0.1.isEmpty }.map { (catalogue[$0.0], $0.1) }
+    }
+
+    /// When messages leave: the plan, and what the services say where the plan leaves it to them.
+    private func planFacts(_ composed: ComposedDraft) async throws -> [(name: String, value: String)] {
+        let form = plan(composed)
+        guard form.plan.hours == nil else { return form.facts }
+        let (services, facts) = (composed.ownServices, DeliveryStartFacts(catalogue: catalogue))
+        let hours = try await responder.database.run { try await facts.hours($0, of: services) }
+        return form.facts + hours
     }
 
     private func start(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {

@@ -28,6 +28,9 @@ struct TimelineChart {
 
     let unit: Unit
     let measures: [Measure]
+    /// Whether the parts of a bar stand on one another. If not, the smaller one stands before the larger one, because a
+    /// message may count in both.
+    let isStacked: Bool
     private let bars: [Column]
 
     /// A few bars are not drawn as wide as the chart.
@@ -39,10 +42,11 @@ struct TimelineChart {
     /// A chart of steps, the first one first; nil without any count.
     ///
     /// - Parameter isByMinute: whether steps are minutes, otherwise they are hours.
-    init?(_ steps: [DeliveryTimeline.Step], isByMinute: Bool, measures: [Measure]) {
+    init?(_ steps: [DeliveryTimeline.Step], isByMinute: Bool, measures: [Measure], isStacked: Bool = true) {
         let shown = steps.filter { step in measures.contains { $0.count(step) > 0 } }
         guard let first = shown.first, let last = shown.last else { return nil }
         self.measures = measures
+        self.isStacked = isStacked
         let unit = Self.unit(first, last, isByMinute: isByMinute)
         self.unit = unit
         var bars: [Column] = []
@@ -84,8 +88,11 @@ struct TimelineChart {
         }
     }
 
+    /// The count at the top of a bar.
+    private func highest(_ bar: Column) -> Int64 { isStacked ? bar.counts.reduce(0, +) : bar.counts.max() ?? 0 }
+
     /// The top of the scale.
-    var top: Int64 { ChartScale.top(bars.map { $0.counts.reduce(0, +) }.max() ?? 0) }
+    var top: Int64 { ChartScale.top(bars.map(highest).max() ?? 0) }
     /// The sum of each measure.
     var totals: [Int64] {
         measures.indices.map { place in bars.reduce(0) { $0 + $1.counts[place] } }
@@ -96,7 +103,7 @@ struct TimelineChart {
     var rows: [(begins: String, counts: [Int64])] { bars.map { ($0.begins, $0.counts) } }
     /// When the highest bar begins, and its count.
     var busiest: (begins: String, count: Int64) {
-        bars.map { ($0.begins, $0.counts.reduce(0, +)) }.max { $0.1 < $1.1 } ?? ("", 0)
+        bars.map { ($0.begins, highest($0)) }.max { $0.1 < $1.1 } ?? ("", 0)
     }
 
     /// The drawing.
@@ -109,9 +116,10 @@ struct TimelineChart {
         let drawn = bars.map { bar in
             let counts = zip(measures, bar.counts).map { "\($0.name) \(Figures.count($1))" }.joined(separator: ", ")
             var y = Self.height
-            let parts = zip(measures, bar.counts).filter { $1 > 0 }.map { measure, count in
+            let present = zip(measures, bar.counts).filter { $1 > 0 }
+            let parts = (isStacked ? present : present.sorted { $0.1 > $1.1 }).map { measure, count in
                 let height = Double(count) * scale
-                y -= height
+                y = (isStacked ? y : Self.height) - height
                 let x = Bar.number((Double(bar.slot) + 0.08) * step)
                 return "<rect class=\"\(measure.style)\" x=\"\(x)\" y=\"\(Bar.number(y))\" "
                     + "width=\"\(Bar.number(step * 0.84))\" height=\"\(Bar.number(height))\"/>"

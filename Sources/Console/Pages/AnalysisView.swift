@@ -5,6 +5,8 @@ import Store
 struct AnalysisView {
     let analysis: DeliveryAnalysisRow
     let counts: [DeliveryCountRow]
+    /// Whether its messages also wait for their time, which nothing here counts.
+    var hasPlan = false
     let catalogue: Catalogue
 
     /// The rows of a table: the largest numbers.
@@ -35,7 +37,9 @@ struct AnalysisView {
             pairs.append((.analysisSizes, catalogue.text(.analysisBytes, least, most)))
         }
         pairs.append((.analysisRefused, Figures.count(analysis.refused)))
-        if let seconds = analysis.seconds { pairs.append((.analysisTakes, Figures.duration(seconds))) }
+        if let seconds = analysis.seconds {
+            pairs.append((hasPlan ? .analysisTakesPlanned : .analysisTakes, Figures.duration(seconds)))
+        }
         pairs.append((.columnLimit, analysis.limitedBy ?? catalogue[.settingRateUsual]))
         let variants = analysis.sizesByVariant.map { sizes -> PageValues in
             let (least, most) = (sizes.smallest ?? 0, sizes.largest ?? 0)

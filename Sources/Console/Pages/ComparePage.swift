@@ -131,7 +131,9 @@ extension ComparePage {
         }
         let phrase: Phrase = !row.isClear ? .compareUnclear : difference > 0 ? .compareMore : .compareLess
         let ends = difference < 0 && row.isClear ? (-high, -low) : (low, high)
-        return catalogue.text(phrase, points(abs(difference)), points(ends.0), points(ends.1))
+        // "Higher" and "lower" say the sign already.
+        let shown = row.isClear ? abs(difference) : difference
+        return catalogue.text(phrase, points(shown), points(ends.0), points(ends.1))
     }
 
     /// Percentage points: two digits if they are few.

@@ -20,7 +20,8 @@ struct DeliveryCharts {
         let charts = [
             (minutes ?? TimelineChart(timeline.hours, isByMinute: false, measures: outcomes))
                 .map { shown($0, id: "outcomes", .chartOutcomes, note: catalogue[.failuresNote]) },
-            TimelineChart(timeline.hours, isByMinute: false, measures: reactions)
+            // Who clicks has received it, too.
+            TimelineChart(timeline.hours, isByMinute: false, measures: reactions, isStacked: false)
                 .map { shown($0, id: "reactions", .chartReactions, note: catalogue[.funnelNote]) },
         ]
         return ["charts": .list(charts.compactMap(\.self))]

@@ -129,6 +129,13 @@ struct DeliveryDetailPage: Sendable {
             "action": .text("/deliveries/\(id)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
             "back": .text("/deliveries/\(id)"), "isMild": .flag(action != .stop),
         ]
+        if action == .start || action == .reschedule {
+            let reader = DeliveryStartFacts(catalogue: catalogue)
+            let (facts, waits) = try await responder.database.run { try await reader.read($0, id) }
+            values["hasFacts"] = .flag(!facts.isEmpty)
+            values["startFacts"] = .list(facts.map { ["name": .text($0.name), "value": .text($0.value)] })
+            if waits { values["text"] = .text("\(words.text) \(catalogue[.startPlanned])") }
+        }
         if let moment { values["moment"] = .group(["at": .text(Composer.text(moment))]) }
         return .page(ConsolePage("confirm", title: catalogue[words.title], values))
     }
@@ -167,7 +174,7 @@ struct DeliveryDetailPage: Sendable {
         var values = words.summary
         let audience = try await responder.database.run { try await $0.audience(ofDelivery: id) }
         if !audience.isEmpty { values["audience"] = .text(catalogue.text(.audienceOrigin, audience)) }
-        let before = try await beforeStart(call, facts.progress)
+        let before = try await beforeStart(call, facts.progress, waits: facts.reasons.plan.map(PlanView.waits) == true)
         values.merge(before.values) { _, new in new }
         var live = view.values
         // The list of problems says the same, and more.
@@ -212,7 +219,9 @@ struct DeliveryDetailPage: Sendable {
 
     /// What a page shows of a delivery that has not begun: its analysis, with what an earlier one counted; or why it
     /// cannot be sent, and its draft.
-    private func beforeStart(_ call: ConsoleCall, _ progress: DeliveryProgress) async throws
+    ///
+    /// - Parameter waits: whether messages also wait for their time.
+    private func beforeStart(_ call: ConsoleCall, _ progress: DeliveryProgress, waits: Bool) async throws
         -> (values: PageValues, lastCount: Int64?)
     {
         let id = progress.id
@@ -226,7 +235,7 @@ struct DeliveryDetailPage: Sendable {
             let counts = try await responder.database.run {
                 try await $0.counts(ofDelivery: id, limit: Self.maxCounts)
             }
-            let view = AnalysisView(analysis: analysis, counts: counts, catalogue: catalogue)
+            let view = AnalysisView(analysis: analysis, counts: counts, hasPlan: waits, catalogue: catalogue)
             let lastCount = analysis.finishedAt == nil ? nil : analysis.messages
             return (view.isEmpty ? [:] : ["analysis": .group(view.values)], lastCount)
         case .editing:

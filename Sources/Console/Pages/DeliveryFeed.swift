@@ -96,7 +96,9 @@ actor DeliveryFeed {
         let counts = try await PacedFigure.read(known.counts, least: least, trip: known.trip * 2) {
             try await DeliveryFacts.counts(store, id)
         }
-        let reasons = try await PacedFigure.read(known.reasons, least: least, trip: known.trip * 8) {
+        // In another state it has another plan, experiment and so on: old ones would contradict the counts.
+        let isSame = known.counts?.value.progress.state == counts.value.progress.state
+        let reasons = try await PacedFigure.read(isSame ? known.reasons : nil, least: least, trip: known.trip * 8) {
             try await DeliveryFacts.reasons(store, counts.value)
         }
         (known.counts, known.reasons) = (counts, reasons)

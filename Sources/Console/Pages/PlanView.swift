@@ -37,7 +37,7 @@ struct PlanView {
         [
             "zoneName": .text(zone.name), "zoneMessages": .text(Figures.count(zone.messages)),
             "zoneSent": .text(Figures.count(zone.sent)), "zoneFailed": .text(Figures.count(zone.failed)),
-            "zonePending": .text(Figures.count(zone.pending)),
+            "zoneOthers": .text(Figures.count(zone.others)), "zonePending": .text(Figures.count(zone.pending)),
             "zoneNext": .text(isOver ? "–" : zone.nextAt.map(Figures.minute) ?? "–"),
         ]
     }
@@ -109,5 +109,41 @@ struct PlanView {
         case .drop: .hoursDrop
         case .ignore: .hoursIgnore
         }
+    }
+}
+
+extension PlanView {
+    /// Whether messages wait for anything but their turn.
+    static func waits(_ plan: DeliveryPlanRow) -> Bool {
+        plan.localTime != nil || !plan.waves.isEmpty || plan.plannedMessages > 0
+    }
+
+    /// What the plan says, for the confirmation of the start, in the words of ``PlanForm``.
+    var startFacts: [(name: String, value: String)] {
+        var facts: [(name: String, value: String)] = []
+        if let localTime = plan.localTime {
+            let moment = localTime.prefix(16).replacing("T", with: " ")
+            let past = plan.onPast.map { catalogue[Self.words($0)] } ?? ""
+            let clock = catalogue[.localTimeClock]
+            facts.append((catalogue[.localTimeTitle], "\(moment) \(clock) · \(catalogue[.localTimePast]): \(past)"))
+        }
+        if !plan.waves.isEmpty {
+            facts.append((catalogue[.wavesTitle], plan.waves.map(size).joined(separator: " · ")))
+        }
+        let lines: [(Phrase, (DeliveryWaveRow) -> String)] = [(.waveBegins, begins), (.waveGuards, guards)]
+        for (name, words) in lines {
+            let shown = plan.waves.map { (wave: $0, words: words($0).replacing(" · ", with: ", ")) }
+                .filter { $0.words != "–" }
+            guard !shown.isEmpty else { continue }
+            let value = shown.map { "\(catalogue[.waveNumber]) \($0.wave.number): \($0.words)" }
+            facts.append((catalogue[name], value.joined(separator: " · ")))
+        }
+        if let hours = plan.hours { facts.append((catalogue[.hoursRuleLabel], catalogue[Self.words(hours)])) }
+        return facts
+    }
+
+    private func size(_ wave: DeliveryWaveRow) -> String {
+        if let percent = wave.percent { return "\(RateNumber.shown(percent)) %" }
+        return wave.count.map { Figures.count($0) } ?? catalogue[.waveRest]
     }
 }

@@ -125,6 +125,7 @@ extension Catalogue {
             case "condition_failed": .reasonConditionFailed
             case "frequency_cap": .reasonFrequencyCap
             case "control_group": .reasonControlGroup
+            case "hold_out": .reasonHoldOut
             case "seed": .reasonSeed
             case "expired": .reasonExpired
             case "stopped": .reasonStopped

@@ -62,7 +62,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case factStarts, startNowButton, startAtButton, moveButton, moveTitle, editButton, editTitle, editText,
         duplicateButton, openDraft, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
         analysisRunning, analysisNote, analysisDropped, analysisCount, analysisRendered, analysisSizes, analysisBytes,
-        analysisRefused, analysisTakes, byLocaleTitle, byTimeZoneTitle, analysisSamples, analysisSamplesNote,
+        analysisRefused, analysisTakes, analysisTakesPlanned, byLocaleTitle, byTimeZoneTitle, analysisSamples,
+        analysisSamplesNote,
         problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditChange,
         auditSamples, auditMessagePreview
     // Recurring deliveries.
@@ -77,12 +78,14 @@ enum Phrase: String, Sendable, CaseIterable {
         doneRecurrencePause, doneRecurrenceRun, doneRecurrenceRemove, auditRecurrence, auditRecurrenceStart,
         auditRecurrencePause, auditRecurrenceRun, auditRecurrenceRemove
     // Experiments.
-    case experimentTitle, experimentIntro, experimentTry, experimentShare, experimentShareHint, experimentTextTitle,
+    case experimentTitle, experimentIntro, experimentTry, experimentChange, experimentShare, experimentShareHint,
+        experimentTextTitle,
         experimentTextBody, experimentTextHint, experimentHoldOut, experimentHoldOutHint, experimentMetric,
         metricClicks, metricReceipts, metricConversions, experimentHours, experimentHoursHint, experimentEarly,
         experimentCertainty, experimentCertaintyHint, experimentSample, experimentSampleHint, experimentUndecided,
         undecidedFirst, undecidedWait, experimentNumberWrong, experimentTwoWrong, experimentSumWrong,
-        experimentHoursMissing, missingExperiment, experimentSummary, experimentWaiting, experimentRunning,
+        experimentHoursMissing, missingExperiment, experimentSummary, experimentSummaryHoldOut, experimentSummaryTime,
+        experimentWaiting, experimentRunning,
         experimentDecided, experimentOpen, experimentDecides, experimentDecidedAt, experimentWinner,
         experimentCounted, experimentRest, columnVariant, columnConverted, experimentChoose,
         experimentChoices, experimentRate, experimentInterval,
@@ -105,7 +108,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // The product's own reasons.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
         reasonExclusionList, reasonConditionFailed, reasonFrequencyCap, reasonSeed, reasonExpired, reasonStopped,
-        reasonCategoryOptedOut, reasonRecalled, reasonControlGroup
+        reasonCategoryOptedOut, reasonRecalled, reasonControlGroup, reasonHoldOut
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
@@ -195,7 +198,8 @@ enum Phrase: String, Sendable, CaseIterable {
         missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
         momentSkipped, momentTwice, zoneUnknown,
-        startTitle, startTo, startSubscriptions, startNow, startAt, startButton, auditDraftAdd, auditDraftSave,
+        startTitle, startTo, startSubscriptions, startNow, startAt, startPlanned, startButton, auditDraftAdd,
+        auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
     // The menu and the lists of services.
     case menuServices, servicesTitle, columnBundle, applicationsOf, noApplicationsYet, noServices, firstServices,

@@ -13,6 +13,9 @@ package struct DeliveryZone: Sendable, Hashable {
     package let pending: Int64
     /// When the next messages that wait for their time leave; nil if none wait, or that is not known yet.
     package let nextAt: DatabaseTime?
+
+    /// All others that have ended.
+    package var others: Int64 { max(0, messages - sent - failed - pending) }
 }
 
 extension Store {

@@ -1,0 +1,44 @@
+import Content
+import PushCore
+import Store
+
+/// What a delivery sends and when, for those who confirm its start: the same as the confirmation of a draft.
+struct DeliveryStartFacts: Sendable {
+    let catalogue: Catalogue
+
+    /// - Returns: the facts, and whether messages wait for anything but their turn.
+    func read(_ store: Store, _ id: Int64) async throws -> (facts: [(name: String, value: String)], waits: Bool) {
+        var facts: [(name: String, value: String)] = []
+        if let row = try await store.experiment(ofDelivery: id) {
+            let summary = ExperimentSummary(row, try await store.experimentVariants(ofDelivery: id))
+            facts.append((catalogue[.experimentTitle], summary.words(catalogue)))
+        }
+        let locales = ContentForm.values(json: try await store.content(ofDelivery: id))[ContentForm.locales] ?? ""
+        if !locales.isEmpty { facts.append((catalogue[.localesField], locales)) }
+        let plan = try await store.plan(ofDelivery: id)
+        if let plan { facts += PlanView(plan: plan, zones: [], isOver: false, catalogue: catalogue).startFacts }
+        var hours: [(name: String, value: String)] = []
+        if plan?.hours == nil {
+            let services = try await store.servicesOfApplications()
+            let names = try await store.applicationNames(ofDeliveries: [id])[id] ?? []
+            hours = try await self.hours(store, of: Set(names.compactMap { services[$0] }))
+        }
+        return (facts + hours, plan.map(PlanView.waits) == true || plan?.hours != nil || !hours.isEmpty)
+    }
+
+    /// What services do outside of their sending hours; nothing of those without hours.
+    func hours(_ store: Store, of services: Set<String>) async throws -> [(name: String, value: String)] {
+        var facts: [(name: String, value: String)] = []
+        for service in services.sorted() {
+            let hours = try await store.sendingHours(ofService: service)
+            guard !hours.hours.isEmpty || !hours.daysOff.isEmpty else { continue }
+            let outside: Phrase =
+                switch hours.outside {
+                case .postpone: .hoursPostpone
+                case .drop: .hoursDrop
+                }
+            facts.append((catalogue[.hoursRuleLabel], "\(catalogue[outside]) (\(service))"))
+        }
+        return facts
+    }
+}
