@@ -253,6 +253,7 @@ extension PlanForm {
                 choice(Self.onPast, .localTimePast, [("", Phrase.pastChoose)] + pasts, problems[Self.onPast])
             ]),
             "waves": .list((0..<shown).map { waveRow($0, problems) }),
+            "waitsForZones": .flag(waitsForZones),
             "restName": .text(Self.restBegins), "restBegins": .text(text(Self.restBegins)),
             "isRestWrong": .flag(problems[Self.restBegins] != nil),
             "restProblem": .text(problems[Self.restBegins] ?? ""),
@@ -261,6 +262,11 @@ extension PlanForm {
                 choice(Self.hours, .hoursRuleLabel, [("", Phrase.hoursAsService)] + rules, problems[Self.hours])
             ]),
         ]
+    }
+
+    /// Whether waves wait until the one before has left in all time zones.
+    private var waitsForZones: Bool {
+        rows > 0 && (!text(Self.localTime).isEmpty || text(Self.hours) == DeliveryPlan.HoursRule.postpone.rawValue)
     }
 
     private var pasts: [(String, Phrase)] {
@@ -329,9 +335,10 @@ extension PlanForm {
             facts.append((catalogue[.localTimeTitle], "\(moment) \(clock) · \(catalogue[.localTimePast]): \(past)"))
         }
         if rows > 0 {
-            let sizes =
+            var sizes =
                 (0..<rows).map { text($0, .size) + start(Self.field($0, .begins)) }
                 + [catalogue[.waveRest] + start(Self.restBegins)]
+            if waitsForZones { sizes.append(catalogue[.waveZonesFirst]) }
             facts.append((catalogue[.wavesTitle], sizes.joined(separator: " · ")))
         }
         if let rule = rules.first(where: { $0.0 == text(Self.hours) }) {

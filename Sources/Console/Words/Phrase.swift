@@ -42,7 +42,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
-        pauseButton, resumeButton, stopButton,
+        pauseButton, resumeButton, operatorResumes, stopButton,
         stopTitle, stopText,
         cancelButton, formCancel,
         targetGrowing, targetLast, targetUnknown, targetSoFar, aboutTitle, aboutWhom, aboutCondition, aboutLists,
@@ -82,7 +82,7 @@ enum Phrase: String, Sendable, CaseIterable {
         experimentCertainty, experimentCertaintyHint, experimentSample, experimentSampleHint, experimentUndecided,
         undecidedFirst, undecidedWait, experimentNumberWrong, experimentTwoWrong, experimentSumWrong,
         experimentHoursMissing, missingExperiment, experimentSummary, experimentWaiting, experimentRunning,
-        experimentDecided, experimentOpen, experimentDecides, experimentDecidedAt, experimentWinner,
+        experimentDecided, experimentOpen, experimentEnded, experimentDecides, experimentDecidedAt, experimentWinner,
         experimentCounted, experimentRest, columnVariant, columnConverted, experimentChoose,
         experimentChoices, experimentRate, experimentInterval,
         chooseTitle, chooseText, doneWinner, auditWinner, variantTitle, variantLook, variantNote
@@ -275,8 +275,9 @@ enum Phrase: String, Sendable, CaseIterable {
         waveRest, hoursTitle, hoursText, hoursRuleLabel, hoursAsService, hoursPostpone, hoursDrop, hoursIgnore,
         planTitle,
         planWaiting, planNext, planUnknownZones,
-        waveWaiting, waveOpen, wavePassed, waveHeld,
-        waveNever, waveEnded, waveBehind, waveBehindHeld, waveAfter, waveGuards, guardFailed, guardTokens,
+        waveWaiting, waveOpen, wavePassed, waveResumed, waveHeld,
+        waveNever, waveEnded, waveBehind, waveBehindHeld, waveAfter, waveWaitsFor,
+        waveZonesFirst, waveGuards, guardFailed, guardTokens,
         guardOptOuts,
         byWaveTitle, reasonLocalTimeOver,
         reasonOutsideHours, auditPlan, auditHours
