@@ -123,9 +123,34 @@ import Testing
         await site.close()
     }
 
-    @Test func theAuthorChoosesTheWinner() async throws {
+    @Test func withoutARestNothingIsChosen() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await site.saleDraft(content: Self.content)
+        let path = "\(draft)/experiment"
+        let form = [
+            "version": try await version(mia, path), "experiment.1.percent": "50", "experiment.2.percent": "50",
+            "experiment.2.title": "Hi",
+        ]
+        #expect(try await mia.post(path, form: form).headers[.location] == "\(path)?saved=1")
+        let start = try await mia.post("\(draft)/start", form: ["version": try await version(mia, "\(draft)/send")])
+        let delivery = (start.headers[.location] ?? "").replacing("?done=start", with: "")
+        let id = try #require(delivery.split(separator: "/").last.flatMap { Int64($0) }, "\(start.text)")
+        let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
+        while try await !site.admin.prepareChunk(job).done {}
+        let page = try await mia.get(delivery).text
+        #expect(page.contains("running") && !page.contains("/winner/"))
+        #expect(try await mia.get("\(delivery)/winner/1").status == .notFound)
+        #expect(try await mia.post("\(delivery)/winner/1").status == .conflict)
+        // Stopped before it was decided.
+        try await site.admin.stopDelivery(id)
+        let over = try await mia.get(delivery).text
+        #expect(over.contains(">ended</span>") && !over.contains(">running</span>"))
+        await site.close()
+    }
+
+    @Test func theAuthorChoosesTheWinner() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(subscribers: 60, content: Self.content)
         let path = "\(draft)/experiment"
         let form = [
             "version": try await version(mia, path), "experiment.1.percent": "30", "experiment.2.percent": "30",

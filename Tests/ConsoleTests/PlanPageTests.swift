@@ -68,6 +68,7 @@ import Testing
         for words in [
             "Messages that wait for their time", "under way", "Messages are not sent", "<bdi>40</bdi>",
             "failed at most 2 %", "bad tokens at most 20 %", "30 min 0 s after wave 1 begins",
+            "waits for 10 messages of wave 1, until",
         ] {
             #expect(shown.contains(words), "\(words)")
         }
@@ -86,6 +87,34 @@ import Testing
         await site.close()
     }
 
+    @Test func theAuthorResumesWhatAGuardHasPaused() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(subscribers: 40)
+        _ = try await save(mia, draft, ["plan.wave.0.size": "25 %", "plan.wave.0.failed": "2", "go": "next"])
+        let started = try await start(mia, draft)
+        let path = try #require(started.headers[.location]?.split(separator: "?").first.map(String.init))
+        let id = try #require(Int64(path.replacing("/deliveries/", with: "")))
+        let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
+        while try await !site.admin.prepareChunk(job).done {}
+        // As a guard does.
+        try await site.sql("UPDATE pushmta_engine.delivery_wave SET held_at = now() WHERE number = 1")
+        try await site.admin.pauseDelivery(id)
+        let held = try await mia.get(path).text
+        #expect(held.contains("\(path)/resume") && !held.contains("An operator has to resume it."))
+        let eve = try await site.session(.marketing, name: "eve")
+        #expect(try await eve.post("\(path)/resume").status == .forbidden)
+        #expect(try await mia.post("\(path)/resume").headers[.location] == "\(path)?done=resume")
+        #expect(try await mia.get(path).text.contains("passed, resumed by hand"))
+        // What somebody else has paused later is not hers.
+        try await site.admin.pauseDelivery(id)
+        let paused = try await mia.get(path).text
+        #expect(!paused.contains("\(path)/resume") && paused.contains("An operator has to resume it."))
+        #expect(try await mia.post("\(path)/resume").status == .forbidden)
+        let operate = try await site.session(.operate)
+        #expect(try await !operate.get(path).text.contains("An operator has to resume it."))
+        await site.close()
+    }
+
     @Test func aLocalTimeNeedsToSayWhatHappensWhereItHasPassed() {
         func form(_ values: [String: String]) -> PlanForm { PlanForm(values: values, catalogue: .english) }
         let time = PlanForm.localTime
@@ -94,6 +123,12 @@ import Testing
         let right = form([time: "2036-12-01T09:00", PlanForm.onPast: "next_day"])
         #expect(!right.isWrong && right.plan.onPast == .nextDay && right.facts.count == 1)
         #expect(form([:]).plan == DeliveryPlan() && form([:]).facts.isEmpty)
+        // Waves follow each other in all time zones, which may take a day.
+        let size = PlanForm.field(0, .size)
+        let words = "left in all time zones"
+        let both = form([time: "2036-12-01T09:00", PlanForm.onPast: "skip", size: "5 %"])
+        #expect(both.facts.contains { $0.value.contains(words) })
+        #expect(!form([size: "5 %"]).facts.contains { $0.value.contains(words) })
     }
 
     @Test func aPlanOfADeliveryBecomesTheSamePlan() {

@@ -13,7 +13,9 @@ struct ExperimentTests {
         """
 
     /// A started and prepared experiment to 3,000 people, of whom a third have a second device.
-    private func running(_ options: String, variants: String = Self.variants) async throws -> (StoreFixture, Int64) {
+    private func running(_ options: String, variants: String = Self.variants, partsPerChunk: Int = 7) async throws
+        -> (StoreFixture, Int64)
+    {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 4_000)
         try await fixture.sql(
@@ -24,7 +26,7 @@ struct ExperimentTests {
         )
         try await call(fixture, "set_experiment(\(id), '\(variants)', \(options))")
         try await call(fixture, "start_delivery(\(id))")
-        _ = try await fixture.prepare(partSize: 100, partsPerChunk: 7)
+        _ = try await fixture.prepare(partSize: 100, partsPerChunk: partsPerChunk)
         return (fixture, id)
     }
 
@@ -106,6 +108,36 @@ struct ExperimentTests {
             """
         )
         #expect(misplaced == 0)
+    }
+
+    @Test("Variants leave side by side: in the order of the claims, none is far ahead of the other")
+    func sideBySide() async throws {
+        // All in one chunk.
+        let (fixture, id) = try await running("decide_after => interval '1 hour'", partsPerChunk: 50)
+        let found = try await fixture.sql(
+            """
+            SELECT max(abs(100 * x.first / x.all_first - 100 * x.second / x.all_second))::bigint
+            FROM (SELECT coalesce(sum(p.size) FILTER (WHERE p.cell = 1) OVER w, 0) AS first,
+                    coalesce(sum(p.size) FILTER (WHERE p.cell = 2) OVER w, 0) AS second,
+                    sum(p.size) FILTER (WHERE p.cell = 1) OVER () AS all_first,
+                    sum(p.size) FILTER (WHERE p.cell = 2) OVER () AS all_second
+                FROM pushmta_engine.delivery_part p WHERE p.delivery_id = \(id) AND p.cell < 9
+                WINDOW w AS (ORDER BY p.not_before, p.id)) x
+            """
+        )
+        let apart = try #require(found)
+        #expect(apart <= 25, "one variant is \(apart) % ahead")
+    }
+
+    @Test("No winner is chosen if there is no rest that could get it")
+    func withoutRest() async throws {
+        let (fixture, id) = try await running(
+            "hold_out_percent => 20",
+            variants: #"[{"percent": 40}, {"percent": 40}]"#
+        )
+        #expect(try await cells(fixture, id, 9) == 0)
+        await #expect(throws: PostgresError.self) { try await call(fixture, "choose_winner(\(id), 1)") }
+        #expect(try await isTrue(fixture, "SELECT state = 'running' FROM pushmta.experiment"))
     }
 
     @Test("Children get the content of each variant, and nothing of the rest")

@@ -255,6 +255,7 @@ extension PlanForm {
                 choice(Self.onPast, .localTimePast, [("", Phrase.pastChoose)] + pasts, problems[Self.onPast])
             ]),
             "waves": .list((0..<shown).map { waveRow($0, problems) }),
+            "waitsForZones": .flag(waitsForZones),
             "restName": .text(Self.restBegins), "restBegins": .text(text(Self.restBegins)),
             "isRestWrong": .flag(problems[Self.restBegins] != nil),
             "restProblem": .text(problems[Self.restBegins] ?? ""),
@@ -263,6 +264,11 @@ extension PlanForm {
                 choice(Self.hours, .hoursRuleLabel, [("", Phrase.hoursAsService)] + rules, problems[Self.hours])
             ]),
         ]
+    }
+
+    /// Whether waves wait until the one before has left in all time zones.
+    private var waitsForZones: Bool {
+        rows > 0 && (!text(Self.localTime).isEmpty || text(Self.hours) == DeliveryPlan.HoursRule.postpone.rawValue)
     }
 
     private var pasts: [(String, Phrase)] {
@@ -331,7 +337,8 @@ extension PlanForm {
             facts.append((catalogue[.localTimeTitle], "\(moment) \(clock) · \(catalogue[.localTimePast]): \(past)"))
         }
         if rows > 0 {
-            let sizes = (0..<rows).map { text($0, .size) } + [catalogue[.waveRest]]
+            var sizes = (0..<rows).map { text($0, .size) } + [catalogue[.waveRest]]
+            if waitsForZones { sizes.append(catalogue[.waveZonesFirst]) }
             facts.append((catalogue[.wavesTitle], sizes.joined(separator: " · ")))
             facts.append((catalogue[.waveBegins], numbered((0...rows).map(begins))))
             let guards = numbered((0..<rows).map(limits))

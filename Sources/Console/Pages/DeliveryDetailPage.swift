@@ -313,9 +313,14 @@ struct DeliveryDetailPage: Sendable {
     /// The variants with a preview, and those that a person may choose for the rest of an experiment.
     private func variants(_ facts: DeliveryFacts) -> PageValues {
         guard let experiment = facts.reasons.experiment else { return [:] }
-        let view = ExperimentView(row: experiment.row, variants: experiment.variants, catalogue: catalogue)
+        let view = ExperimentView(
+            row: experiment.row,
+            variants: experiment.variants,
+            delivery: facts.progress.state,
+            catalogue: catalogue
+        )
         var values: PageValues = ["looks": .group(["variants": .list(view.looks)])]
-        if !facts.progress.state.isFinal, !view.choices.isEmpty {
+        if !view.choices.isEmpty {
             values["choices"] = .group(["variants": .list(view.choices)])
         }
         return values
@@ -344,6 +349,8 @@ struct DeliveryDetailPage: Sendable {
             "mayRecall": .flag(offered.contains(.recall) && row.kind == .batch),
             "mayEdit": .flag(offered.contains(.edit)), "mayDuplicate": .flag(offered.contains(.duplicate)),
             "mayFollow": .flag(mayFollow),
+            // The author of a delivery that somebody else, or the engine, has paused.
+            "waitsForOperator": .flag(row.state == .paused && !allowed.contains(.resume) && allowed.contains(.pause)),
             "hasActions": .flag(true), "hasBar": .flag(true),
         ]
     }

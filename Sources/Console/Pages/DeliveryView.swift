@@ -30,7 +30,12 @@ struct DeliveryView {
             values.merge(part) { _, new in new }
         }
         if let experiment = facts.reasons.experiment {
-            let view = ExperimentView(row: experiment.row, variants: experiment.variants, catalogue: catalogue)
+            let view = ExperimentView(
+                row: experiment.row,
+                variants: experiment.variants,
+                delivery: facts.progress.state,
+                catalogue: catalogue
+            )
             values["experiment"] = .group(view.values)
         }
         return values

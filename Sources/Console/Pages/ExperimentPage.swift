@@ -29,10 +29,10 @@ struct ExperimentPage: Sendable {
         let (progress, variants) = try await responder.database.run { store in
             (try await store.deliveryProgress(id), try await store.experimentVariants(ofDelivery: id))
         }
-        guard let variant = variants.first(where: { Int64($0.variant) == number && !$0.isRest }) else {
+        let rest = ExperimentView.rest(of: variants)
+        guard rest > 0, let variant = variants.first(where: { Int64($0.variant) == number && !$0.isRest }) else {
             throw ConsoleProblem.notFound
         }
-        let rest = variants.first(where: \.isRest)?.messages ?? 0
         let values: PageValues = [
             "subject": .text(DeliveryWords(row: progress, catalogue: catalogue).name),
             "text": .text(catalogue.text(.chooseText, variant.label, Figures.count(rest))),

@@ -6,6 +6,8 @@ import Store
 struct ExperimentView {
     let row: ExperimentRow
     let variants: [ExperimentVariantRow]
+    /// The state of its delivery.
+    let delivery: DeliveryState
     let catalogue: Catalogue
 
     var values: PageValues {
@@ -20,11 +22,16 @@ struct ExperimentView {
         ]
     }
 
-    /// The variants that a person may choose for the rest; empty if the experiment is over, or has not begun.
+    /// The variants that a person may choose for the rest; empty if there is no rest, or if the experiment is over or
+    /// has not begun.
     var choices: [PageValues] {
-        guard row.state == .running || row.state == .undecided else { return [] }
+        guard !delivery.isFinal, row.state == .running || row.state == .undecided, Self.rest(of: variants) > 0
+        else { return [] }
         return variants.filter { !$0.isRest }.map { ["label": .text($0.label), "variant": .text("\($0.variant)")] }
     }
+
+    /// The messages that wait for the winner.
+    static func rest(of variants: [ExperimentVariantRow]) -> Int64 { variants.first(where: \.isRest)?.messages ?? 0 }
 
     /// The variants that a person may preview and send as a proof.
     var looks: [PageValues] {
@@ -35,7 +42,8 @@ struct ExperimentView {
 
     /// The state, and the class of its chip.
     private var state: (words: Phrase, look: String) {
-        switch row.state {
+        if isCut { return (.experimentEnded, "") }
+        return switch row.state {
         case .waiting: (.experimentWaiting, "")
         case .running: (.experimentRunning, "health-alive")
         case .decided: (.experimentDecided, "")
@@ -43,11 +51,17 @@ struct ExperimentView {
         }
     }
 
+    /// Whether its delivery was stopped or recalled before it was decided. One that is finished is still counted.
+    private var isCut: Bool {
+        (delivery == .stopped || delivery == .recalled) && (row.state == .waiting || row.state == .running)
+    }
+
     private var facts: [PageValues] {
+        let decides = isCut ? nil : row.decidesAt
         let pairs: [(Phrase, String)] = [
             (.experimentMetric, catalogue[ExperimentForm.name(row.metric)]),
             (.experimentHoldOut, row.holdOutPercent > 0 ? RateNumber.shown(row.holdOutPercent) : ""),
-            (.experimentDecides, row.decidesAt.map(Figures.minute) ?? ""), (.experimentWinner, row.winnerLabel ?? ""),
+            (.experimentDecides, decides.map(Figures.minute) ?? ""), (.experimentWinner, row.winnerLabel ?? ""),
             (.experimentDecidedAt, row.decidedAt.map(Figures.minute) ?? ""), (.columnReason, row.decision),
             (.experimentCounted, row.countedAt.map(Figures.minute) ?? ""),
         ]

@@ -56,7 +56,7 @@ struct PlanView {
         switch wave.state {
         case .waiting: isOver ? (.waveNever, "") : (.waveWaiting, "state-pending")
         case .open: isOver ? (.waveEnded, "state-finished") : (.waveOpen, "state-in_progress")
-        case .passed: (.wavePassed, "state-finished")
+        case .passed: wave.heldAt == nil ? (.wavePassed, "state-finished") : (.waveResumed, "fair")
         case .held: (.waveHeld, "fair")
         }
     }
@@ -75,6 +75,10 @@ struct PlanView {
             case (_, let seconds?): words.append(catalogue.text(.waveAfter, Figures.duration(seconds), number))
             case (.waiting, nil), (.open, nil): words.append(catalogue.text(.waveBehind, number))
             case (.passed, nil): break
+            }
+            if before.planned > 0, let last = before.lastAt {
+                let count = Figures.count(before.planned)
+                words.append(catalogue.text(.waveWaitsFor, count, number, Figures.minute(last)))
             }
         }
         return words.isEmpty ? "–" : words.joined(separator: " · ")

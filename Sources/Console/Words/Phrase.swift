@@ -43,7 +43,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
-        pauseButton, resumeButton, stopButton,
+        pauseButton, resumeButton, operatorResumes, stopButton,
         stopTitle, stopText,
         cancelButton, formCancel,
         targetGrowing, targetLast, targetUnknown, targetSoFar, aboutTitle, aboutWhom, aboutCondition, aboutLists,
@@ -86,7 +86,7 @@ enum Phrase: String, Sendable, CaseIterable {
         undecidedFirst, undecidedWait, experimentNumberWrong, experimentTwoWrong, experimentSumWrong,
         experimentHoursMissing, missingExperiment, experimentSummary, experimentSummaryHoldOut, experimentSummaryTime,
         experimentWaiting, experimentRunning,
-        experimentDecided, experimentOpen, experimentDecides, experimentDecidedAt, experimentWinner,
+        experimentDecided, experimentOpen, experimentEnded, experimentDecides, experimentDecidedAt, experimentWinner,
         experimentCounted, experimentRest, columnVariant, columnConverted, experimentChoose,
         experimentChoices, experimentRate, experimentInterval,
         chooseTitle, chooseText, doneWinner, auditWinner, variantTitle, variantLook, variantNote
@@ -280,8 +280,9 @@ enum Phrase: String, Sendable, CaseIterable {
         waveRest, hoursTitle, hoursText, hoursRuleLabel, hoursAsService, hoursPostpone, hoursDrop, hoursIgnore,
         planTitle,
         planWaiting, planNext, planUnknownZones,
-        waveWaiting, waveOpen, wavePassed, waveHeld,
-        waveNever, waveEnded, waveBehind, waveBehindHeld, waveAfter, waveGuards, guardFailed, guardTokens,
+        waveWaiting, waveOpen, wavePassed, waveResumed, waveHeld,
+        waveNever, waveEnded, waveBehind, waveBehindHeld, waveAfter, waveWaitsFor,
+        waveZonesFirst, waveGuards, guardFailed, guardTokens,
         guardOptOuts,
         byWaveTitle, reasonLocalTimeOver,
         reasonOutsideHours, auditPlan, auditHours

@@ -144,12 +144,15 @@ CREATE FUNCTION pushmta_engine.placed_messages(
         LEFT JOIN wave w ON m.place > w.after AND m.place <= w.through
     )
     SELECT p.application_id, p.wave, p.zone, p.cell,
-        (row_number() OVER (PARTITION BY p.application_id, p.wave, p.zone, p.cell ORDER BY p.sequence) - 1) / part_size,
+        (row_number() OVER (PARTITION BY p.application_id, p.wave, p.zone, p.cell ORDER BY p.sequence) - 1)
+            / CASE WHEN p.cell BETWEEN 1 AND 8 THEN least(part_size, greatest(64, ceil(count(*) OVER (PARTITION BY p.application_id,
+                p.wave, p.zone, p.cell) / 10.0)::integer)) ELSE part_size END,
         p.part_id, p.sequence, p.subscription_id, p.target_id, p.variables,
         coalesce(p.declared_zone <> '' AND p.declared_zone <> p.zone, false)
     FROM placed p $$;
 COMMENT ON FUNCTION pushmta_engine.placed_messages(bigint, bigint[], integer, boolean, double precision) IS
-    'The messages of new parts of a delivery with the wave and the time zone that each gets, and the part of these, by number.';
+    'The messages of new parts of a delivery with the wave and the time zone that each gets, and the part of these, by number. Variants '
+    'of an experiment get smaller parts, so that they leave side by side.';
 
 CREATE FUNCTION pushmta_engine.cut_parts(
     delivery bigint, fresh bigint[], part_size integer, to_seeds boolean, so_far double precision
@@ -169,10 +172,15 @@ CREATE FUNCTION pushmta_engine.cut_parts(
             FROM placed_messages(delivery, fresh, part_size, to_seeds, so_far) m
             LEFT JOIN experiment x ON x.delivery_id = cut_parts.delivery
             LEFT JOIN experiment_cell e ON e.delivery_id = x.delivery_id AND e.cell = m.cell) c
-        GROUP BY c.application_id, c.wave, c.zone, c.cell, c.line ORDER BY c.wave, min(c.number)) g $$;
+        GROUP BY c.application_id, c.wave, c.zone, c.cell, c.line
+        -- Ids are the order in which parts leave. Variants take turns: how far each part brings its variant decides.
+        ORDER BY c.wave, CASE WHEN c.cell IS NOT NULL THEN c.zone END, CASE WHEN c.cell IS NOT NULL THEN (sum(count(*)) OVER (
+            PARTITION BY c.application_id, c.wave, c.zone, c.cell ORDER BY c.line) - count(*) / 2.0)
+            / sum(count(*)) OVER (PARTITION BY c.application_id, c.wave, c.zone, c.cell) END, min(c.number)) g $$;
 COMMENT ON FUNCTION pushmta_engine.cut_parts(bigint, bigint[], integer, boolean, double precision) IS
     'What split_parts makes of new parts of a delivery. Messages of an experiment get numbers of their cell, those to seed addresses '
-    'numbers from 1; the others keep theirs. Cell 0 is the hold-out.';
+    'numbers from 1; the others keep theirs. Cell 0 is the hold-out. The ids of variants are interleaved, so a rate or a pause does not '
+    'favour one of them.';
 
 CREATE FUNCTION pushmta_engine.split_parts(delivery bigint, fresh bigint[], part_size integer, to_seeds boolean) RETURNS bigint[]
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -1083,13 +1091,17 @@ SELECT w.delivery_id, w.number, trim_scale(round((w.share * 100)::numeric, 6)) A
     w.starts_after, w.max_failed, w.max_token_errors, w.max_opt_outs, w.messages,
     CASE WHEN w.passed_at IS NOT NULL THEN 'passed' WHEN w.held_at IS NOT NULL THEN 'held'
         WHEN w.opened_at IS NOT NULL THEN 'open' ELSE 'waiting' END AS state,
-    w.opened_at, coalesce(r.sent, 0) AS sent, coalesce(r.failed, 0) AS failed, coalesce(r.unknown, 0) AS unknown
+    w.opened_at, coalesce(r.sent, 0) AS sent, coalesce(r.failed, 0) AS failed, coalesce(r.unknown, 0) AS unknown, w.held_at,
+    coalesce(r.planned, 0) AS planned, r.last_at
 FROM pushmta_engine.delivery_wave w
-LEFT JOIN LATERAL (SELECT sum(p.sent)::bigint AS sent, sum(p.failed)::bigint AS failed, sum(p.unknown)::bigint AS unknown
+LEFT JOIN LATERAL (SELECT sum(p.sent)::bigint AS sent, sum(p.failed)::bigint AS failed, sum(p.unknown)::bigint AS unknown,
+        sum(p.size) FILTER (WHERE p.state = 'planned' AND isfinite(p.not_before))::bigint AS planned,
+        max(p.not_before) FILTER (WHERE p.state = 'planned' AND isfinite(p.not_before)) AS last_at
     FROM pushmta_engine.delivery_part p WHERE p.delivery_id = w.delivery_id AND p.wave = w.number) r ON w.opened_at IS NOT NULL;
 COMMENT ON VIEW pushmta.delivery_wave IS
     'The waves of deliveries: their size, when they begin, their guards, and what has become of their messages. state: waiting, open, '
-    'passed (it kept to its guards), held (it did not: the delivery is paused).';
+    'passed (it kept to its guards, or was resumed), held (it did not: the delivery is paused). held_at: when it did not keep to them. '
+    'planned: messages of an open wave that wait for their time; last_at: when the last of them leave.';
 
 -- The same, as documents that set_plan and set_service_hours accept.
 

@@ -502,6 +502,9 @@ BEGIN
         WHERE e.delivery_id = delivery AND e.winner IS NULL) THEN
         RAISE EXCEPTION 'Delivery % has no experiment under way whose rest could get variant %.', delivery, variant
             USING ERRCODE = 'PM008', HINT = 'pushmta.experiment shows its state and its variants.';
+    ELSIF NOT EXISTS (SELECT FROM experiment_cell c WHERE c.delivery_id = delivery AND c.cell = 9) THEN
+        RAISE EXCEPTION 'The experiment of delivery % has no rest that could get variant %.', delivery, variant
+            USING ERRCODE = 'PM008', HINT = 'Its variants and its hold-out are everybody: compare their results.';
     END IF;
     PERFORM send_winner(delivery, variant::smallint, 'chosen by a person');
     UPDATE experiment e SET look_at = now() WHERE e.delivery_id = delivery;

@@ -31,6 +31,12 @@ package struct DeliveryWaveRow: Sendable, Hashable {
     package let sent: Int64
     package let failed: Int64
     package let unknown: Int64
+    /// When it did not keep to its guards; nil if it did.
+    package let heldAt: DatabaseTime?
+    /// Its messages that wait for their time, such as one on the recipient's clock, while it is open.
+    package let planned: Int64
+    /// When the last of these leave.
+    package let lastAt: DatabaseTime?
 
     init(_ row: inout RowReader) throws {
         number = try row.int16()
@@ -47,11 +53,15 @@ package struct DeliveryWaveRow: Sendable, Hashable {
         sent = try row.int64()
         failed = try row.int64()
         unknown = try row.int64()
+        heldAt = try row.timeOrNil()
+        planned = try row.int64()
+        lastAt = try row.timeOrNil()
     }
 
     static let columns = """
         w.number, w.percent::double precision, w.count, w.starts_at, extract(epoch FROM w.starts_after)::double precision, w.max_failed,
-            w.max_token_errors, w.max_opt_outs, w.messages, w.state, w.opened_at, w.sent, w.failed, w.unknown
+            w.max_token_errors, w.max_opt_outs, w.messages, w.state, w.opened_at, w.sent, w.failed, w.unknown,
+            w.held_at, w.planned, w.last_at
         """
 
     /// What was set.

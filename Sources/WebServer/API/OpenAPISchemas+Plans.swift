@@ -38,7 +38,7 @@ extension OpenAPISchemas {
           },
           "DeliveryPlan": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "localTime": null, "onPast": null, "hours": null, "plannedMessages": 950, "nextAt": null, "unknownZones": 0, "waves": [{"number": 1, "percent": 5, "count": null, "startAt": null, "afterSeconds": null, "maxFailed": 0.02, "maxTokenErrors": 0.2, "maxOptOuts": null, "state": "open", "openedAt": "2026-12-01T08:00:00.000000Z", "messages": 50, "sent": 20, "failed": 0, "unknown": 0}, {"number": 2, "percent": null, "count": null, "startAt": null, "afterSeconds": 3600, "maxFailed": null, "maxTokenErrors": null, "maxOptOuts": null, "state": "waiting", "openedAt": null, "messages": 950, "sent": 0, "failed": 0, "unknown": 0}]}],
+            "examples": [{"deliveryId": 100, "localTime": null, "onPast": null, "hours": null, "plannedMessages": 950, "nextAt": null, "unknownZones": 0, "waves": [{"number": 1, "percent": 5, "count": null, "startAt": null, "afterSeconds": null, "maxFailed": 0.02, "maxTokenErrors": 0.2, "maxOptOuts": null, "state": "open", "openedAt": "2026-12-01T08:00:00.000000Z", "heldAt": null, "messages": 50, "sent": 20, "failed": 0, "unknown": 0}, {"number": 2, "percent": null, "count": null, "startAt": null, "afterSeconds": 3600, "maxFailed": null, "maxTokenErrors": null, "maxOptOuts": null, "state": "waiting", "openedAt": null, "heldAt": null, "messages": 950, "sent": 0, "failed": 0, "unknown": 0}]}],
             "required": ["deliveryId", "localTime", "onPast", "hours", "plannedMessages", "nextAt", "unknownZones", "waves"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
@@ -53,7 +53,7 @@ extension OpenAPISchemas {
                 "items": {
                   "type": "object",
                   "required": ["number", "percent", "count", "startAt", "afterSeconds", "maxFailed", "maxTokenErrors", "maxOptOuts", "state", "openedAt",
-                    "messages", "sent", "failed", "unknown"],
+                    "heldAt", "messages", "sent", "failed", "unknown"],
                   "properties": {
                     "number": {"type": "integer", "minimum": 1},
                     "percent": {"type": ["number", "null"], "minimum": 0},
@@ -65,6 +65,7 @@ extension OpenAPISchemas {
                     "maxOptOuts": {"type": ["number", "null"], "minimum": 0},
                     "state": {"enum": ["waiting", "open", "passed", "held"], "description": "held: it did not keep to its guards, and the delivery is paused; resuming it begins the next wave."},
                     "openedAt": {"$ref": "#/components/schemas/TimeOrNull"},
+                    "heldAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When it did not keep to its guards. A wave that passed with it was resumed by a person."},
                     "messages": {"type": "integer", "minimum": 0, "description": "How many it has so far."},
                     "sent": {"type": "integer", "minimum": 0},
                     "failed": {"type": "integer", "minimum": 0},

@@ -99,6 +99,7 @@ struct PlanRoutes: Sendable {
             ("maxOptOuts", number(wave.maxOptOuts)),
             ("state", .string(wave.state.rawValue)),
             ("openedAt", .time(wave.openedAt)),
+            ("heldAt", .time(wave.heldAt)),
             ("messages", .integer(wave.messages)),
             ("sent", .integer(wave.sent)),
             ("failed", .integer(wave.failed)),

@@ -224,7 +224,8 @@ struct PlanReport {
             ("starts_at", Cell(wave.startsAt?.internetText)), ("after_seconds", share(wave.afterSeconds)),
             ("max_failed", share(wave.maxFailed)), ("max_token_errors", share(wave.maxTokenErrors)),
             ("max_opt_outs", share(wave.maxOptOuts)), ("state", .text(wave.state.rawValue)),
-            ("opened_at", Cell(wave.openedAt?.internetText)), ("messages", .integer(wave.messages)),
+            ("opened_at", Cell(wave.openedAt?.internetText)), ("held_at", Cell(wave.heldAt?.internetText)),
+            ("messages", .integer(wave.messages)),
             ("sent", .integer(wave.sent)), ("failed", .integer(wave.failed)), ("unknown", .integer(wave.unknown)),
         ])
     }
