@@ -183,7 +183,8 @@ import Testing
         #expect(try await reader.post("\(path)/approve").status == .forbidden)
         let eve = try await site.session(.marketing, name: "eve")
         let asked = try await eve.get(path).text
-        #expect(asked.contains("formaction=\"\(path)/approve\"") && asked.contains("One delivery waits for an approval"))
+        #expect(asked.contains("formaction=\"\(path)/approve\""))
+        #expect(asked.contains("One delivery waits for an approval"))
         let approved = try await eve.post("\(path)/approve", form: ["words": "Checked"])
         #expect(approved.headers[.location] == "\(path)?done=approve", "\(approved.text)")
         let page = try await mia.get(path).text
