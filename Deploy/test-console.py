@@ -884,6 +884,7 @@ def test_analyse(site, browser):
     browser.has("Sending")
     browser.open(f"/deliveries/{delivery}")
     browser.has("Somebody who did not make this delivery has to approve it")
+    browser.has("waits for approval")
     check(not browser.driver.find_elements("css selector", "[formaction$='/approve']"), "its author may approve it")
     check(not browser.driver.find_elements("css selector", "a[href$='/start']"), "it can be started without an approval")
     browser.sign_in("operate", site.passwords["operate"])

@@ -190,7 +190,10 @@ import Testing
         try await prepare(site, AnalysisFindings())
         let path = "/deliveries/\(id)"
         let own = try await mia.get(path).text
-        #expect(own.contains("its 7 messages need the approval") && own.contains("user mia"))
+        #expect(own.contains("has to approve it before it leaves.") && own.contains("user mia"))
+        #expect(own.contains(">waits for approval<") && !own.contains("its 7 messages need"), "it says it once")
+        #expect(try await mia.get("/deliveries").text.contains(">waits for approval<"))
+        await site.responder.approvals.forget()
         #expect(!own.contains("\(path)/approve") && !own.contains("\(path)/start") && own.contains("\(path)/reject"))
         #expect(try await mia.post("\(path)/approve").status == .conflict)
         #expect(try await mia.post("\(path)/start").status == .conflict)
@@ -198,13 +201,18 @@ import Testing
         #expect(try await !reader.get(path).text.contains("\(path)/reject"))
         #expect(try await reader.post("\(path)/approve").status == .forbidden)
         let eve = try await site.session(.marketing, name: "eve")
-        #expect(try await eve.get(path).text.contains("formaction=\"\(path)/approve\""))
+        let asked = try await eve.get(path).text
+        #expect(asked.contains("formaction=\"\(path)/approve\""))
+        #expect(asked.contains("One delivery waits for an approval"))
         let approved = try await eve.post("\(path)/approve", form: ["words": "Checked"])
         #expect(approved.headers[.location] == "\(path)?done=approve", "\(approved.text)")
         let page = try await mia.get(path).text
-        for words in ["user eve", "Checked", "\(path)/withdraw", "\(path)/start"] {
+        for words in ["user eve", "Checked", "\(path)/withdraw", "\(path)/start", ">approved<"] {
             #expect(page.contains(words), "\(words)")
         }
+        // The number in the menu is read again.
+        #expect(try await !eve.get(path).text.contains("One delivery waits for an approval"))
+        #expect(try await eve.get("/deliveries").text.contains(">approved<"))
         #expect(try await mia.post("\(path)/start").headers[.location] == "\(path)?done=start")
         let audit = try await site.session(.admin).get("/audit").text
         #expect(audit.contains("approved a delivery") && audit.contains("eve"))
@@ -229,6 +237,7 @@ import Testing
     @Test func aDeliveryIsRecalled() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
+        #expect(try await mia.get("\(draft)/content").text.contains("Give a collapse_id here"))
         let id = try await analyse(mia, draft)
         try await prepare(site, AnalysisFindings())
         let path = "/deliveries/\(id)"
@@ -237,6 +246,8 @@ import Testing
         #expect(try await mia.get(path).text.contains("href=\"\(path)/recall\""))
         let question = try await mia.get("\(path)/recall").text
         #expect(question.contains("Recall this delivery?") && question.contains("7 messages have no outcome yet"))
+        #expect(question.contains("0 messages were sent.") && question.contains("The messages cannot be replaced"))
+        #expect(!question.contains(#"value="replace""#) && !question.contains(#"name="title""#))
         #expect(
             try await mia.post("\(path)/recall", form: ["reason": "", "mode": "stop"]).status == .unprocessableContent
         )
@@ -249,7 +260,59 @@ import Testing
         for words in ["recalled", "Wrong price", "user mia", "Delivery that replaces or removes it:", "Too late"] {
             #expect(page.contains(words), "\(words)")
         }
+        // Each leads to the other, and neither is recalled again.
+        #expect(!page.contains("href=\"\(path)/recall\""))
+        #expect(try await mia.get("\(path)/recall").text.contains("already replaces or removes the messages"))
+        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
+        let second = try await mia.get("/deliveries/\(child)").text
+        #expect(second.contains("It replaces or removes the messages of delivery <a href=\"\(path)\">"))
+        #expect(!second.contains("/deliveries/\(child)/recall"))
         #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
+        await site.close()
+    }
+
+    @Test func aReplacementNeedsATextAndAKey() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.subscriptions(7)
+        let id = try await site.admin.createDelivery(
+            NewDelivery(
+                label: "Sale",
+                applications: ["shop-ios"],
+                content: #"{"ios": {"title": "a", "collapse_id": "sale"}}"#
+            )
+        )
+        try await site.admin.startDelivery(id)
+        let operate = try await site.session(.operate)
+        let path = "/deliveries/\(id)/recall"
+        let question = try await operate.get(path).text
+        #expect(question.contains("is replaced by a new text (iOS)") && question.contains(#"name="title""#))
+        var form = ["reason": "Wrong price", "mode": "replace", "title": "", "body": " "]
+        let refused = try await operate.post(path, form: form)
+        #expect(refused.status == .unprocessableContent && refused.text.contains("Give a title or a text."))
+        #expect(refused.text.contains("Wrong price"), "what was typed is lost")
+        form["title"] = "Sorry"
+        #expect(try await operate.post(path, form: form).status == .seeOther)
+        // Nothing was sent, and nobody knows yet whom the second delivery reaches.
+        let page = try await operate.get("/deliveries/\(id)").text
+        #expect(page.contains("Not replaced yet") && !page.contains("Removal not confirmed yet"), "\(page)")
+        await site.close()
+    }
+
+    @Test func theMainButtonAsksForTheApproval() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let start = #"name="go" value="start""#
+        let free = try await mia.get("\(draft)/send").text
+        #expect(free.contains(start) && !free.contains("asks for approvals"))
+        for (above, label) in [(3, ">Analyse and ask for approval<"), (1_000, ">Analyse<")] {
+            try await site.sql("SELECT pushmta.set_approval_rule(v.name, \(above)) FROM pushmta_engine.service v")
+            let page = try await mia.get("\(draft)/send").text
+            #expect(page.contains(label) && page.contains("asks for approvals") && !page.contains(start), "\(page)")
+        }
+        // An old page still has the other button.
+        let form = ["version": try await version(mia, draft), "at": ""]
+        let refused = try await mia.post("\(draft)/start", form: form).text
+        #expect(refused.contains("asks for approvals") && !refused.contains("size is not known"), "\(refused)")
         await site.close()
     }
 

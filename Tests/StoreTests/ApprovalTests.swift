@@ -72,12 +72,17 @@ struct ApprovalTests {
         #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM181")
         let waiting = try required(try await fixture.store.deliveriesAwaitingApproval(limit: 5).first)
         #expect(waiting.deliveryID == id && waiting.messages == 100 && waiting.above == 10 && waiting.makers.count == 1)
+        #expect(waiting.localTime == nil)
+        #expect(try await fixture.store.approvalStandings(ofDeliveries: [id, 999]) == [id: .awaited])
         #expect(try await refusal { try await fixture.store.approveDelivery(id, comment: "") } == "PM183")
         try await approve(fixture, id)
         let approval = try await fixture.store.approval(ofDelivery: id)
         #expect(!approval.isAwaited && approval.given?.by == "API key bert" && approval.given?.messages == 100)
         #expect(try await fixture.store.deliveriesAwaitingApproval(limit: 5).isEmpty)
+        #expect(approval.standing == .approved)
+        #expect(try await fixture.store.approvalStandings(ofDeliveries: [id]) == [id: .approved])
         try await fixture.store.startDelivery(id)
+        #expect(try await fixture.store.approvalStandings(ofDeliveries: [id]).isEmpty, "it has begun")
         #expect(try await fixture.store.deliveryProgress(id).state == .preparing)
     }
 

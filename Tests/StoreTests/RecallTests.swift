@@ -77,6 +77,9 @@ struct RecallTests {
         let child = try required(
             try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
         )
+        #expect(try await fixture.store.replaceablePlatforms(ofDelivery: id) == [.ios])
+        #expect(try await fixture.store.delivery(recalledBy: child) == id)
+        #expect(try await fixture.store.delivery(recalledBy: id) == nil)
         #expect(try await !fixture.store.listRecalled(parts: 1), "its ambiguous messages have no outcome yet")
         _ = try await fixture.store.finishRest()
         try await fixture.sql(
@@ -115,6 +118,7 @@ struct RecallTests {
     @Test("Devices say which notifications they removed")
     func removed() async throws {
         let (fixture, id) = try await underWay(#"{"ios": {"title": "Sale"}}"#)
+        #expect(try await fixture.store.replaceablePlatforms(ofDelivery: id).isEmpty)
         #expect(
             try await refusal {
                 try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)

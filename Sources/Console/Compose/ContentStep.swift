@@ -275,6 +275,10 @@ struct ContentFormView {
             label: Self.labels[field.key].map { catalogue[$0] } ?? field.name,
             hint: hint(field.summary) + (field.isRequired ? " " + catalogue[.fieldRequired] : "")
         )
+        if field.key == ContentField.rest, let platform = form.platforms.first(where: { name.hasPrefix($0.rawValue) }) {
+            let key = platform == .ios ? "collapse_id" : "tag"
+            values["hint"] = .text("\(hint(field.summary)) \(catalogue.text(.keyReplaceable, key))")
+        }
         let text = form.values[name] ?? ""
         let isTall = [.paragraph, .lines, .json].contains(field.input)
         let words: [(String, String)]? =

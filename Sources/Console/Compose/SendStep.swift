@@ -73,6 +73,9 @@ extension Composer {
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
             "isMissing": .flag(!missing.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
         ]
+        if let label = try await approvalButton(composed, audience) {
+            values["approvalFirst"] = .group(["label": .text(catalogue[label])])
+        }
         values.merge(moment(call, composed)) { _, new in new }
         values["kept"] = .text(call.form[Field.keep] ?? "")
         switch place {
@@ -346,6 +349,7 @@ extension Composer {
     private func words(_ error: StoreError) -> String {
         switch error.sqlState {
         case "PM050": return "\(error.message) \(catalogue[.listGoneRemedy])"
+        case "PM180": return catalogue[.approvalFirst]
         case "PM041": return "\(error.message) \(catalogue[.seedGoneRemedy])"
         default:
             guard let hint = error.hint else { return error.message }

@@ -16,7 +16,9 @@ struct ApprovalView {
     var values: PageValues {
         let mayDecide = reader.map { $0.role >= .marketing } ?? false
         return [
-            "isAwaited": .flag(approval.isAwaited), "objection": .text(approval.objection),
+            "isAwaited": .flag(approval.isAwaited),
+            // Without an earlier approval it would say the same again.
+            "isOutdated": .flag(approval.isAwaited && approval.given != nil), "objection": .text(approval.objection),
             "approvalFacts": .list(facts),
             "mayDecide": .flag(mayDecide), "mayApprove": .flag(approval.isAwaited && !isOwn),
             "mayWithdraw": .flag(approval.given != nil),

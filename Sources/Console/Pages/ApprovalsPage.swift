@@ -10,7 +10,7 @@ struct ApprovalsPage: Sendable {
     /// Who may approve.
     static let role = ConsoleRole.marketing
     /// The number in the menu stops there, too.
-    private static let maxRows = 100
+    static let maxRows = 100
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -28,13 +28,19 @@ struct ApprovalsPage: Sendable {
         return .page(ConsolePage("approvals", title: catalogue[.approvalsTitle], values))
     }
 
+    /// A plan by the recipient's clock has a time before the delivery has a start.
+    private func starts(_ row: AwaitedApproval) -> String {
+        if let local = row.localTime { return "\(local.replacing("T", with: " ")) (\(catalogue[.localTimeMoment]))" }
+        return row.startAt.map { Figures.minute($0) } ?? "–"
+    }
+
     private func row(_ row: AwaitedApproval, isOwn: Bool) -> PageValues {
         [
             "id": .text("\(row.deliveryID)"),
             "label": .text(row.label.isEmpty ? catalogue.text(.unnamedDelivery, "\(row.deliveryID)") : row.label),
             "state": .text(catalogue.state(row.state)), "stateClass": .text("state-" + row.state.rawValue),
             "service": .text(row.service), "messages": .text(Figures.count(row.messages)),
-            "starts": .text(row.startAt.map { Figures.minute($0) } ?? "–"),
+            "starts": .text(starts(row)),
             "makers": .text(row.makers.joined(separator: ", ")), "problem": .text(row.problem),
             "isOwn": .flag(isOwn),
         ]

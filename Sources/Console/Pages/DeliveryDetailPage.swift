@@ -75,6 +75,7 @@ struct DeliveryDetailPage: Sendable {
         try await responder.database.run {
             try await $0.decide(decision, delivery: id, words: words, by: call.actor)
         }
+        await responder.approvals.forget()
         return .redirect("/deliveries/\(id)?done=\(decision.rawValue)")
     }
 
@@ -83,6 +84,8 @@ struct DeliveryDetailPage: Sendable {
         if action == .duplicate { return try await DeliveryDuplicate(responder: responder).reply(call, id) }
         let moment = try await moment(call.form)
         try await responder.database.run { try await $0.control(action, delivery: id, at: moment, by: call.actor) }
+        // Another start, and a way back to the draft, change what waits for an approval.
+        await responder.approvals.forget()
         if action == .edit, let draft = try await draftPath(call, id) { return .redirect(draft) }
         // If it starts later, its page says so itself.
         let isLater = action == .start && moment != nil
@@ -263,6 +266,9 @@ struct DeliveryDetailPage: Sendable {
         let view = ApprovalView(approval: approval, reader: call.session, catalogue: catalogue)
         guard !view.isEmpty else { return [:] }
         var values: PageValues = ["approval": .group(view.values)]
+        let words = DeliveryWords(row: progress, catalogue: catalogue, standing: approval.standing)
+        values["state"] = .text(words.state.words)
+        values["stateClass"] = .text(words.state.style)
         if approval.isAwaited, progress.state == .ready {
             values["mayStart"] = .flag(false)
             values["schedule"] = .flag(false)
@@ -270,12 +276,20 @@ struct DeliveryDetailPage: Sendable {
         return values
     }
 
-    /// What became of the messages of a recalled delivery.
+    /// What became of the messages of a recalled delivery; the recalled delivery of one that recalls.
     private func recall(_ progress: DeliveryProgress) async throws -> PageValues {
-        guard progress.state == .recalled,
-            let report = try await responder.database.run({ try await $0.recallReport(ofDelivery: progress.id) })
-        else { return [:] }
-        return ["recall": .group(RecallView(report: report, catalogue: catalogue).values)]
+        let (recalled, view) = try await responder.database.run { store in
+            (
+                try await store.delivery(recalledBy: progress.id),
+                progress.state == .recalled ? try await RecallView.read(store, progress.id, catalogue) : nil
+            )
+        }
+        var values: PageValues = [:]
+        if let recalled { values["recallOf"] = .group(["recalledID": .text("\(recalled)")]) }
+        if let view { values["recall"] = .group(view.values) }
+        // Nothing is recalled twice, and no recall is recalled.
+        if recalled != nil || view?.child != nil { values["mayRecall"] = .flag(false) }
+        return values
     }
 
     /// When a delivery recurs; the recurring delivery of a run; nothing for others that cannot recur.

@@ -26,15 +26,18 @@ struct DeliveryListPage: Sendable {
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
         let query = DeliveryListQuery(call.query)
         let filter = query.filter
-        let (page, choices) = try await responder.database.run { store in
-            (
-                try await store.deliveryPage(filter, maxRows: Self.maxRows),
-                try await ListChoices.read(store, filter)
+        let (page, choices, standings) = try await responder.database.run { store in
+            let page = try await store.deliveryPage(filter, maxRows: Self.maxRows)
+            let open = page.rows.map(\.progress).filter { [.ready, .pending].contains($0.state) }.map(\.id)
+            return (
+                page, try await ListChoices.read(store, filter),
+                try await store.approvalStandings(ofDeliveries: open)
             )
         }
         let icons = try await ApplicationIcons.read(responder.database)
         var values: PageValues = [
-            "rows": .list(page.rows.map { row($0, icons) }), "hasRows": .flag(!page.rows.isEmpty),
+            "rows": .list(page.rows.map { row($0, icons, standings[$0.progress.id]) }),
+            "hasRows": .flag(!page.rows.isEmpty),
             "text": .text(filter.text), "author": .text(filter.author), "since": .text(filter.since),
             "until": .text(filter.until), "list": .text(filter.exclusionList), "seed": .text(filter.seed),
             "sort": .text(filter.sort == .date ? "" : filter.sort.rawValue),
@@ -56,8 +59,8 @@ struct DeliveryListPage: Sendable {
         return .page(ConsolePage("deliveries", title: catalogue[.deliveriesTitle], values))
     }
 
-    private func row(_ row: ListedDelivery, _ icons: ApplicationIcons) -> PageValues {
-        let words = DeliveryWords(row: row.progress, catalogue: catalogue)
+    private func row(_ row: ListedDelivery, _ icons: ApplicationIcons, _ standing: ApprovalStanding?) -> PageValues {
+        let words = DeliveryWords(row: row.progress, catalogue: catalogue, standing: standing)
         var values = words.summary
         values["category"] = .text(row.progress.category ?? "")
         values["clickRate"] = .text(words.isInDays ? "–" : Figures.percent(row.clicked, of: row.sent))

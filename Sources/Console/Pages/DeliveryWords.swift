@@ -5,6 +5,8 @@ import Store
 struct DeliveryWords {
     let row: DeliveryProgress
     let catalogue: Catalogue
+    /// Nil if it needs no approval, or has begun.
+    var standing: ApprovalStanding?
 
     var other: Int64 { row.ignored + row.notApplicable + row.canceled + row.unknown }
     /// Whether its messages are counted with its days.
@@ -16,8 +18,7 @@ struct DeliveryWords {
         let ended = row.sent + row.failed + other
         return [
             "id": .text("\(row.id)"), "label": .text(name),
-            "state": .text(row.standsStill ? catalogue[.stateWaiting] : catalogue.state(row.state)),
-            "stateClass": .text(row.standsStill ? "fair" : "state-" + row.state.rawValue),
+            "state": .text(state.words), "stateClass": .text(state.style),
             "target": .text(count(row.target)),
             "sent": .text(count(row.sent)), "failed": .text(count(row.failed)),
             "pending": .text(count(row.pending)),
@@ -25,6 +26,17 @@ struct DeliveryWords {
             "started": .text(row.startedAt.map { Figures.minute($0) } ?? catalogue[.notStarted]),
             "bar": .drawing(bar), "waiting": .text(row.waitingReason), "isWaiting": .flag(!row.waitingReason.isEmpty),
         ]
+    }
+
+    /// Its state, or what it waits for.
+    var state: (words: String, style: String) {
+        switch (row.state, standing) {
+        case (.ready, .awaited?), (.pending, .awaited?): (catalogue[.stateAwaited], "fair")
+        case (.ready, .approved?): (catalogue[.stateApproved], "state-ready")
+        default:
+            row.standsStill
+                ? (catalogue[.stateWaiting], "fair") : (catalogue.state(row.state), "state-" + row.state.rawValue)
+        }
     }
 
     private func count(_ value: Int64) -> String { isInDays ? "–" : Figures.count(value) }

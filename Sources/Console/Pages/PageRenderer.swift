@@ -14,7 +14,7 @@ struct PageFrame: Sendable {
     let back: String
     /// The number of unacknowledged alarms; nil if it is unknown.
     var alarms: AlarmCount?
-    /// The number of deliveries that wait for an approval; nil if it is unknown, or the user may not approve.
+    /// The number of deliveries that wait for an approval of this user; nil if it is unknown, or the user may not approve.
     var approvals: Int?
 }
 

@@ -24,67 +24,113 @@ struct RecallPage: Sendable {
         let path = "/deliveries/{id}/\(DeliveryAction.recall.rawValue)"
         // The database knows whose delivery it is.
         return [
-            ConsoleRoute(.get, path, .role(.marketing)) { try await form($0).reply() },
+            ConsoleRoute(.get, path, .role(.marketing)) { try await form(facts($0)).reply() },
             ConsoleRoute(.post, path, .role(.marketing)) { try await recall($0) },
         ]
     }
 
-    private func form(_ call: ConsoleCall) async throws -> FormPage {
+    /// What the form depends on.
+    private struct Facts {
+        let id: Int64
+        let progress: DeliveryProgress
+        /// The platforms on which the messages can be replaced.
+        let platforms: [Platform]
+        /// The delivery that replaces or removes the messages already.
+        let child: Int64?
+    }
+
+    private func facts(_ call: ConsoleCall) async throws -> Facts {
         let id = try call.number("id")
-        let progress = try await responder.database.run { try await $0.deliveryProgress(id) }
-        let modes = [
-            FormOption(RecallMode.stop.rawValue, catalogue[.recallStop]),
-            FormOption(RecallMode.replace.rawValue, catalogue[.recallReplace]),
-            FormOption(RecallMode.remove.rawValue, catalogue[.recallRemove]),
+        return try await responder.database.run { store in
+            Facts(
+                id: id,
+                progress: try await store.deliveryProgress(id),
+                platforms: try await store.replaceablePlatforms(ofDelivery: id),
+                child: try await store.recallReport(ofDelivery: id)?.child
+            )
+        }
+    }
+
+    private func form(_ facts: Facts) -> FormPage {
+        let progress = facts.progress
+        // Somebody may have seen those of unknown outcome, too.
+        let sent = progress.sent + progress.unknown
+        let intro = [
+            catalogue.text(.recallSent, count: sent, Figures.count(sent)),
+            catalogue.text(.recallText, count: progress.pending, Figures.count(progress.pending)),
+            facts.platforms.isEmpty ? catalogue[.recallNoKey] : "",
+        ]
+        let fields = [
+            FormField(
+                name: Name.reason,
+                label: catalogue[.recallReason],
+                kind: .text,
+                isRequired: true,
+                maxLength: Self.longestReason
+            ),
+            FormField(
+                name: Name.mode,
+                label: catalogue[.recallMode],
+                kind: .choice(modes(facts.platforms)),
+                value: RecallMode.stop.rawValue
+            ),
         ]
         return FormPage(
             title: catalogue[.recallTitle],
-            action: "/deliveries/\(id)/\(DeliveryAction.recall.rawValue)",
-            back: ("/deliveries/\(id)", DeliveryWords(row: progress, catalogue: catalogue).name),
-            intro: catalogue.text(.recallText, count: progress.pending, Figures.count(progress.pending)),
-            fields: [
-                FormField(
-                    name: Name.reason,
-                    label: catalogue[.recallReason],
-                    kind: .text,
-                    isRequired: true,
-                    maxLength: Self.longestReason
-                ),
-                FormField(
-                    name: Name.mode,
-                    label: catalogue[.recallMode],
-                    kind: .choice(modes),
-                    value: RecallMode.stop.rawValue
-                ),
-                FormField(
-                    name: Name.title,
-                    label: catalogue[.recallNewTitle],
-                    kind: .text,
-                    hint: catalogue[.recallOnlyReplace],
-                    maxLength: Self.longestTitle
-                ),
-                FormField(
-                    name: Name.body,
-                    label: catalogue[.recallNewBody],
-                    kind: .text,
-                    maxLength: Self.longestText
-                ),
-            ],
-            button: catalogue[.recallButton]
+            action: "/deliveries/\(facts.id)/\(DeliveryAction.recall.rawValue)",
+            back: ("/deliveries/\(facts.id)", DeliveryWords(row: progress, catalogue: catalogue).name),
+            intro: intro.filter { !$0.isEmpty }.joined(separator: " "),
+            fields: fields + (facts.platforms.isEmpty ? [] : replacement),
+            button: catalogue[.recallButton],
+            obstacle: facts.child.map { catalogue.text(.recallAlready, "\($0)") } ?? ""
         )
     }
 
+    /// What can be done about messages that were sent.
+    private func modes(_ platforms: [Platform]) -> [FormOption] {
+        var modes = [FormOption(RecallMode.stop.rawValue, catalogue[.recallStop])]
+        if !platforms.isEmpty {
+            let names = platforms.map { catalogue[$0 == .ios ? .platformIOS : .platformAndroid] }
+            let words = catalogue.text(.recallReplace, names.joined(separator: ", "))
+            modes.append(FormOption(RecallMode.replace.rawValue, words))
+        }
+        modes.append(FormOption(RecallMode.remove.rawValue, catalogue[.recallRemove]))
+        return modes
+    }
+
+    /// The fields of the message that replaces the others.
+    private var replacement: [FormField] {
+        [
+            FormField(
+                name: Name.title,
+                label: catalogue[.recallNewTitle],
+                kind: .text,
+                hint: catalogue[.recallOnlyReplace],
+                maxLength: Self.longestTitle
+            ),
+            FormField(
+                name: Name.body,
+                label: catalogue[.recallNewBody],
+                kind: .text,
+                maxLength: Self.longestText
+            ),
+        ]
+    }
+
     private func recall(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let id = try call.number("id")
-        let page = try await form(call)
-        return try await page.reply(to: call) {
+        let facts = try await facts(call)
+        return try await form(facts).reply(to: call) {
             let mode = RecallMode(rawValue: call.typed(Name.mode)) ?? .stop
-            let content = mode == .replace ? Self.content(call.typed(Name.title), call.typed(Name.body)) : nil
+            let (title, body) = (call.typed(Name.title), call.typed(Name.body))
+            guard mode != .replace || !title.isEmpty || !body.isEmpty else {
+                throw FormRefusal([Name.title: catalogue[.recallTextMissing]])
+            }
+            let content = mode == .replace ? Self.content(title, body) : nil
             let reason = call.typed(Name.reason)
             _ = try await responder.database.run {
-                try await $0.recallDelivery(id, reason: reason, mode: mode, content: content, by: call.actor)
+                try await $0.recallDelivery(facts.id, reason: reason, mode: mode, content: content, by: call.actor)
             }
-            return .redirect("/deliveries/\(id)?done=\(DeliveryAction.recall.rawValue)")
+            return .redirect("/deliveries/\(facts.id)?done=\(DeliveryAction.recall.rawValue)")
         }
     }
 

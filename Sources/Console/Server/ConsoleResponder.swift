@@ -21,7 +21,8 @@ final class ConsoleResponder: Sendable {
     let ticks = LiveTicks()
     let sessions: LiveSessions
     let badge: MenuBadge<AlarmCount>
-    let approvals: MenuBadge<Int>
+    /// Who made each delivery that waits for an approval.
+    let approvals: MenuBadge<[[String]]>
     private let proxies: Set<IPAddress>
     /// Peers that were already logged as proxies missing from console.trustedProxies.
     private let unnamed = Mutex<Set<IPAddress>>([])
@@ -37,7 +38,9 @@ final class ConsoleResponder: Sendable {
         deliveries = DeliveryFeed(database: database, pages: pages, meanings: setup.meanings)
         sessions = LiveSessions(database: database, streams: streams)
         badge = MenuBadge(database: database) { try await $0.unseenAlarms() }
-        approvals = MenuBadge(database: database) { try await $0.awaitedApprovals() }
+        approvals = MenuBadge(database: database) { store in
+            try await store.deliveriesAwaitingApproval(limit: ApprovalsPage.maxRows).map(\.makers)
+        }
         proxies = setup.settings.console.proxies ?? []
     }
 
@@ -117,7 +120,10 @@ final class ConsoleResponder: Sendable {
             // Read after the page's own work, which may have acknowledged an alarm.
             if case .page = reply, let session, frame != nil {
                 frame?.alarms = await badge.count()
-                if session.role >= ApprovalsPage.role { frame?.approvals = await approvals.count() }
+                if session.role >= ApprovalsPage.role {
+                    // Somebody else approves the user's own.
+                    frame?.approvals = await approvals.count()?.count { !$0.contains("user \(session.user)") }
+                }
             }
             return finished(try pages.response(reply, frame: frame), request)
         } catch {

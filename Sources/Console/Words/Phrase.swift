@@ -38,8 +38,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case compareTitle, compareWith, compareNumber, columnDifference, compareFirst, compareSecond, compareFacts,
         compareSame, compareNote, compareNothing, compareMore, compareLess, compareUnclear, compareRunning
     // States of deliveries.
-    case stateEditing, stateAnalysing, stateReady, statePending, statePreparing, stateInProgress, stateWaiting,
-        statePaused, stateFinished, stateStopped, stateRecalled
+    case stateEditing, stateAnalysing, stateReady, stateAwaited, stateApproved, statePending, statePreparing,
+        stateInProgress, stateWaiting, statePaused, stateFinished, stateStopped, stateRecalled
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
@@ -92,11 +92,14 @@ enum Phrase: String, Sendable, CaseIterable {
         chooseTitle, chooseText, doneWinner, auditWinner, variantTitle, variantLook, variantNote
     // The recall of a delivery.
     case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
-        recallNewTitle, recallNewBody, recallOnlyReplace, doneRecall, auditRecall, recalledTitle, recalledBy,
-        recalledReason, recallUnsent, recallReplaced, recallRemoved, recallTooLate, recallChild
+        recallNewTitle, recallNewBody, recallOnlyReplace, recallNoKey, recallTextMissing, recallAlready, recallSent,
+        doneRecall, auditRecall, recalledTitle, recalledBy,
+        recalledReason, recallUnsent, recallReplaced, recallRemoved, recallNotReplaced, recallNotRemoved,
+        recallTooLate, recallChild, recallOf
     // The approval of a delivery.
-    case approvalTitle, approvalAwaited, approvalAbove, approvalMakers, approvalBy, approvalAt, approvalMessages,
-        approvalComment, approvalWords, approveButton, rejectButton, withdrawButton, doneApprove, doneReject,
+    case approvalTitle, approvalAwaited, approvalOutdated, approvalAbove, approvalMakers, approvalBy, approvalAt,
+        approvalMessages, approvalComment, approvalWords, approveButton, rejectButton, withdrawButton, doneApprove,
+        doneReject,
         doneWithdraw, auditApprove, auditReject, auditWithdraw, auditApprovalRule, auditPerson
     // The deliveries that wait for one.
     case menuApprovals, approvalsTitle, approvalsNote, noApprovals, approvalOwn, approvalsAwaited
@@ -188,7 +191,8 @@ enum Phrase: String, Sendable, CaseIterable {
         chooseApplicationsFirst, contentWrong, contentRight, keyTitle, keySubtitle, keyBody, keyBadge, keySound,
         keyCategory, keyMedia, keyClick, keyKind, keyChannel, keyIcon, keyColor, keyInterruption, keyPriority,
         keyCritical, keyVolume, keyRelevance, keyTemplate, richTemplate, richTemplateShow, fieldRequired, listCount,
-        keyMore, choiceNone, choiceYes, choiceNo, variablesLabel, moreFields, generalTitle, localeLabel, localesField,
+        keyMore, keyReplaceable, choiceNone, choiceYes, choiceNo, variablesLabel, moreFields, generalTitle, localeLabel,
+        localesField,
         localesHint, localeEverybody, trackingField, trackingHint, missingField, missingDefault, missingEmpty,
         missingExclude, fieldsHint,
         fieldsKnown, previewWrong, backToContent, readerLabel, readerValues, readerSample, readerNumber, readerLocale,
@@ -270,7 +274,8 @@ enum Phrase: String, Sendable, CaseIterable {
         limitsCapsText, capsNone,
         columnCap, columnForThis, capShort, capApplies, capApplyNot, limitsRateTitle,
         missingLimits, approvalStepText, approvalNone, approvalSize, approvalNeeded, approvalNotNeeded,
-        approvalDepends, approvalAboveWords, obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
+        approvalDepends, approvalAboveWords, analyseForApproval, analyseFirst, approvalFirst,
+        obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
         obstacleExpiredCredential, obstacleLink
     // When messages leave: the recipient's time, waves, sending hours.
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,

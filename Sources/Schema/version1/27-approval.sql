@@ -517,11 +517,13 @@ COMMENT ON VIEW pushmta.approval IS
 CREATE VIEW pushmta.delivery_awaiting_approval AS
 SELECT d.id AS delivery_id, d.label, d.state, c.service, c.above, c.size AS messages, d.start_at, c.objection AS problem,
     ARRAY(SELECT DISTINCT pushmta_engine.login_text(m.kind, m.name)
-        FROM pushmta_engine.delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1) AS made_by
+        FROM pushmta_engine.delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1) AS made_by, p.local_time
 FROM pushmta_engine.delivery d JOIN pushmta_engine.release_check c ON c.delivery_id = d.id
+LEFT JOIN pushmta_engine.delivery_plan p ON p.delivery_id = d.id
 WHERE d.state IN ('ready', 'pending') AND c.size IS NOT NULL AND c.objection <> '';
 COMMENT ON VIEW pushmta.delivery_awaiting_approval IS
-    'Analysed and scheduled deliveries that need an approval and have none that holds: why, how many messages, and who made them.';
+    'Analysed and scheduled deliveries that need an approval and have none that holds: why, how many messages, who made them, '
+    'and the local time of their plan.';
 
 CREATE FUNCTION pushmta_engine.approval_of(wanted bigint)
     RETURNS TABLE (above bigint, messages bigint, is_counted boolean, objection text, made_by text[], approved_by text,
@@ -536,6 +538,15 @@ CREATE FUNCTION pushmta_engine.approval_of(wanted bigint)
     WHERE d.id = wanted $$;
 COMMENT ON FUNCTION pushmta_engine.approval_of(bigint) IS
     'Above which size a delivery needs an approval (null: none), its counted size, what its start lacks, who made it, and its approval.';
+
+CREATE FUNCTION pushmta_engine.approval_standings(deliveries bigint[]) RETURNS TABLE (delivery_id bigint, standing text)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT c.delivery_id, CASE WHEN c.objection <> '' THEN 'awaited' ELSE 'approved' END
+    FROM pushmta_engine.delivery d JOIN release_check c ON c.delivery_id = d.id
+    WHERE d.id = ANY(deliveries) AND d.state IN ('ready', 'pending') AND c.size IS NOT NULL
+        AND (c.objection <> '' OR c.size > c.above AND c.approval_id IS NOT NULL) $$;
+COMMENT ON FUNCTION pushmta_engine.approval_standings(bigint[]) IS
+    'Those of some deliveries that wait for an approval (awaited), or have the one that they need and have not begun (approved).';
 
 CREATE FUNCTION pushmta_engine.console_judge(caller pushmta_engine.console_caller, action text, delivery bigint, words text)
     RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

@@ -64,6 +64,21 @@ CREATE FUNCTION pushmta_engine.removing_content(delivery bigint) RETURNS jsonb L
 COMMENT ON FUNCTION pushmta_engine.removing_content(bigint) IS
     'A silent content that asks our SDKs to remove the notifications of a delivery.';
 
+CREATE FUNCTION pushmta_engine.replaceable_platforms(delivery bigint) RETURNS text[] LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT ARRAY(SELECT DISTINCT a.platform
+        FROM pushmta_engine.delivery d
+        JOIN delivery_application x ON x.delivery_id = d.id
+        JOIN application a ON a.id = x.application_id
+        JOIN LATERAL replacing_keys(d.content) k ON k.platform = a.platform
+        WHERE d.id = replaceable_platforms.delivery
+            -- All variants of an experiment must have the key.
+            AND NOT EXISTS (SELECT FROM experiment_cell c WHERE c.delivery_id = d.id AND c.content IS NOT NULL
+                AND c.content #> ARRAY[k.platform, k.key] IS DISTINCT FROM d.content #> ARRAY[k.platform, k.key])
+        ORDER BY a.platform) $$;
+COMMENT ON FUNCTION pushmta_engine.replaceable_platforms(bigint) IS
+    'The platforms of a delivery on which a recall can replace its messages.';
+
 CREATE FUNCTION pushmta_engine.add_recall(whole pushmta_engine.delivery, mode text, content text) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -74,11 +89,9 @@ DECLARE
     problems pushmta_engine.input_problem[];
     made bigint;
 BEGIN
-    platforms := ARRAY(SELECT DISTINCT a.platform FROM delivery_application x JOIN application a ON a.id = x.application_id
-        WHERE x.delivery_id = whole.id AND (mode = 'remove' OR a.platform IN (SELECT k.platform FROM replacing_keys(whole.content) k
-            -- All variants of an experiment must have the key.
-            WHERE NOT EXISTS (SELECT FROM experiment_cell c WHERE c.delivery_id = whole.id AND c.content IS NOT NULL
-                AND c.content #> ARRAY[k.platform, k.key] IS DISTINCT FROM whole.content #> ARRAY[k.platform, k.key]))));
+    platforms := CASE mode WHEN 'remove' THEN ARRAY(SELECT DISTINCT a.platform FROM delivery_application x
+            JOIN application a ON a.id = x.application_id WHERE x.delivery_id = whole.id)
+        ELSE replaceable_platforms(whole.id) END;
     IF platforms = '{}' THEN
         RAISE EXCEPTION 'Nothing of delivery % can be replaced: its content has neither a collapse_id nor a tag, or its variants differ '
             'in it.', whole.id
@@ -274,6 +287,12 @@ CREATE FUNCTION pushmta_engine.recall_of(wanted bigint) RETURNS SETOF pushmta.re
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT r.* FROM pushmta.recall_report r WHERE r.delivery_id = wanted $$;
 COMMENT ON FUNCTION pushmta_engine.recall_of(bigint) IS 'The report of one recalled delivery, as API and console show it.';
+
+CREATE FUNCTION pushmta_engine.recalled_by(child bigint) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT r.delivery_id FROM recall r WHERE r.child_id = recalled_by.child $$;
+COMMENT ON FUNCTION pushmta_engine.recalled_by(bigint) IS
+    'The delivery whose messages this one replaces or removes; null if it is no recall.';
 
 CREATE FUNCTION pushmta_engine.console_recall(caller pushmta_engine.console_caller, delivery bigint, reason text, mode text, content text)
     RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

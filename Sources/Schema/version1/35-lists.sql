@@ -280,9 +280,3 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_archive(pushmta_engine.console_caller, bigint[], boolean) IS
     'Archives those of up to 100 deliveries that have ended, or shows them in lists again, for a signed-in user who may compose. Returns '
     'how many were changed.';
-
-CREATE FUNCTION pushmta_engine.awaited_approvals() RETURNS integer LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT count(*)::integer FROM (SELECT FROM pushmta.delivery_awaiting_approval LIMIT 100) w $$;
-COMMENT ON FUNCTION pushmta_engine.awaited_approvals() IS
-    'How many deliveries wait for an approval, counted up to 100.';

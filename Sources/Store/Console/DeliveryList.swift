@@ -119,11 +119,6 @@ extension Store {
         }
     }
 
-    /// How many deliveries wait for an approval, counted up to 100.
-    package func awaitedApprovals() async throws -> Int {
-        Int(try await query("SELECT pushmta_engine.awaited_approvals()").one { try $0.int32() })
-    }
-
     /// Hides a delivery that has ended from lists, or shows it there again; false if it is so already.
     ///
     /// Throws ``StoreError`` of code `notFound`, or `conflict` if it has not ended.

@@ -16,6 +16,8 @@ package struct AwaitedApproval: Sendable, Hashable {
     package let problem: String
     /// Who created and changed it.
     package let makers: [String]
+    /// When its messages leave, by the recipient's clock, such as `2026-12-01T09:00`; nil if it does not go by that.
+    package let localTime: String?
 
     init(_ row: inout RowReader) throws {
         deliveryID = try row.int64()
@@ -27,5 +29,6 @@ package struct AwaitedApproval: Sendable, Hashable {
         startAt = try row.timeOrNil()
         problem = try row.text()
         makers = try row.textArray()
+        localTime = try row.textOrNil()
     }
 }

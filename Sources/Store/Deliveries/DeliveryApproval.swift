@@ -30,6 +30,12 @@ package struct DeliveryApproval: Sendable, Hashable {
     /// Whether somebody has to approve it before it can begin.
     package var isAwaited: Bool { messages != nil && !objection.isEmpty }
 
+    /// Nil if it needs none.
+    package var standing: ApprovalStanding? {
+        guard let above, let messages, messages > above else { return nil }
+        return isAwaited ? .awaited : .approved
+    }
+
     init(_ row: inout RowReader) throws {
         above = try row.int64OrNil()
         messages = try row.int64OrNil()
@@ -68,7 +74,8 @@ extension Store {
     package func deliveriesAwaitingApproval(limit: Int) async throws -> [AwaitedApproval] {
         let result = try await query(
             """
-            SELECT w.delivery_id, w.label, w.state, w.service, w.above, w.messages, w.start_at, w.problem, w.made_by
+            SELECT w.delivery_id, w.label, w.state, w.service, w.above, w.messages, w.start_at, w.problem, w.made_by,
+                to_char(w.local_time, 'YYYY-MM-DD"T"HH24:MI')
             FROM pushmta.delivery_awaiting_approval w ORDER BY w.start_at NULLS LAST, w.delivery_id LIMIT $1
             """,
             [.int32(Int32(clamping: limit))]

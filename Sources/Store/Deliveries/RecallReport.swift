@@ -85,6 +85,17 @@ extension Store {
         ).oneOrNil(RecallReport.init)
     }
 
+    /// The delivery whose messages another one replaces or removes; nil if that is no recall.
+    package func delivery(recalledBy child: Int64) async throws -> Int64? {
+        try await query("SELECT pushmta_engine.recalled_by($1)", [.int64(child)]).one { try $0.int64OrNil() }
+    }
+
+    /// The platforms on which a recall can replace the messages of a delivery.
+    package func replaceablePlatforms(ofDelivery id: Int64) async throws -> [Platform] {
+        try await query("SELECT pushmta_engine.replaceable_platforms($1)", [.int64(id)]).one { try $0.textArray() }
+            .compactMap(Platform.init(rawValue:))
+    }
+
     /// Lists messages of recalled deliveries for the deliveries that replace or remove them, up to this many parts.
     /// Returns whether there may be more.
     package func listRecalled(parts: Int = 20) async throws -> Bool {
