@@ -130,7 +130,7 @@ struct ExperimentTests {
     }
 
     @Test("No winner is chosen if there is no rest that could get it")
-    func withoutRest() async throws {
+    func choiceWithoutRest() async throws {
         let (fixture, id) = try await running(
             "hold_out_percent => 20",
             variants: #"[{"percent": 40}, {"percent": 40}]"#
