@@ -50,7 +50,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
             'pushmta.behaviour '
             'pushmta.frequency_cap pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recall_report '
-            'pushmta.recurrence pushmta.recurrence_run '
+            'pushmta.recurrence pushmta.recurrence_run pushmta.schema_version '
             'pushmta.seed pushmta.service pushmta.subscription pushmta.target_mapping pushmta.user_category_opt_out '
             'pushmta.user_opt_out '
             'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours '
