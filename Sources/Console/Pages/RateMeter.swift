@@ -6,10 +6,10 @@ struct RateMeter: Sendable {
     /// The readings of the last minute, oldest first.
     private var readings: [(at: DatabaseTime, ended: Int64)] = []
 
-    /// A rate covers at most this time, so that it follows what changes.
+    /// Microseconds; a rate covers at most this time, so that it follows what changes.
     private static let window: Int64 = 60_000_000
-    /// Shorter times give no rate.
-    private static let least: Int64 = 1_500_000
+    /// Microseconds; shorter times give no rate.
+    private static let minTime: Int64 = 1_500_000
 
     /// Adds a reading. Readings of a delivery that sends nothing are dropped.
     mutating func note(_ progress: DeliveryProgress) {
@@ -19,10 +19,7 @@ struct RateMeter: Sendable {
         }
         let at = progress.now
         guard readings.last.map({ $0.at < at }) ?? true else { return }
-        let ended =
-            progress.sent + progress.failed + progress.ignored + progress.notApplicable + progress.canceled
-            + progress.unknown
-        readings.append((at, ended))
+        readings.append((at, progress.target - progress.pending))
         readings.removeAll { at.microsecondsSince1970 - $0.at.microsecondsSince1970 > Self.window }
     }
 
@@ -30,7 +27,7 @@ struct RateMeter: Sendable {
     var rate: Double? {
         guard let first = readings.first, let last = readings.last else { return nil }
         let time = last.at.microsecondsSince1970 - first.at.microsecondsSince1970
-        guard time >= Self.least else { return nil }
+        guard time >= Self.minTime else { return nil }
         return Double(max(last.ended - first.ended, 0)) / (Double(time) / 1e6)
     }
 

@@ -3,8 +3,8 @@ struct ShareInterval: Hashable {
     let low: Double
     let high: Double
 
-    /// 95 % of a normal distribution lie within this many standard deviations.
-    private static let deviations = 1.959964
+    /// 95 % of a normal distribution lie within this many standard deviations; as in `pushmta_engine.wilson`.
+    private static let deviations = 1.96
 
     /// Nil without a sample.
     init?(_ successes: Int64, of sample: Int64) {

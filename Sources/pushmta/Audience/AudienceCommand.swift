@@ -129,7 +129,7 @@ struct AudienceCountCommand: PushMTACommand {
     )
 
     /// How long another process may take that has begun to count it.
-    private static let patience = Duration.seconds(30)
+    private static let timeout = Duration.seconds(30)
     private static let pause = Duration.milliseconds(200)
 
     @OptionGroup var global: GlobalOptions
@@ -146,7 +146,7 @@ struct AudienceCountCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         let row = try await StoreSession.run(loaded.values) { store -> AudienceRow in
             try await store.askAudienceCount(name, ofService: service)
-            let deadline = ContinuousClock.now + Self.patience
+            let deadline = ContinuousClock.now + Self.timeout
             while true {
                 // A supervisor may be first.
                 while try await store.countAskedAudience() {}

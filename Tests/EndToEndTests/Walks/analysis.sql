@@ -1,4 +1,4 @@
--- Looks at a delivery before it leaves, mends what is found, and releases it.
+-- Looks at a delivery before it leaves, fixes what is found, and releases it.
 \ir support.sql
 
 SELECT pushmta.create_delivery('Analysed', :'applications'::text[],
