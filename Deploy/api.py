@@ -482,6 +482,14 @@ def approve(api, colleague, command, delivery):
     api.post(f"/deliveries/{id}/start", {})
     ended = api.until(f"/deliveries/{id}", lambda answer: answer["state"] == "finished")
     require(ended["counts"]["target"] == asked["messages"], f"it was not sent as approved: {ended}")
+    # With a request, the approval alone lets it go.
+    other = api.post("/deliveries", {**delivery, "content": {"android": {"title": "Requested"}}})["id"]
+    requested = api.post(f"/deliveries/{other}/request-approval", {})
+    require(requested["startsApproved"] and requested["request"]["by"], f"the request is {requested}")
+    api.until(f"/deliveries/{other}/approval", lambda answer: answer["awaited"])
+    require(api.get(f"/deliveries/{other}")["state"] == "pending", "it does not wait")
+    colleague.post(f"/deliveries/{other}/approve", {})
+    api.until(f"/deliveries/{other}", lambda answer: answer["state"] == "finished")
     command("approval", "rule", service, "--none")
 
 

@@ -115,6 +115,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.analyze_delivery '
             'pushmta.approve_delivery pushmta.recall_delivery pushmta.reject_delivery pushmta.withdraw_approval '
+            'pushmta.request_approval '
             'pushmta.applications_of '
             'pushmta.check_content pushmta.check_delivery pushmta.copy_delivery pushmta.count_target '
             'pushmta.archive_delivery pushmta.compare_deliveries pushmta.list_deliveries '
@@ -152,6 +153,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
             'pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
             'pushmta_engine.approval_of pushmta_engine.console_judge pushmta_engine.console_recall pushmta_engine.recall_of '
+            'pushmta_engine.copy_source '
             'pushmta_engine.approval_standings pushmta_engine.recalled_by pushmta_engine.replaceable_platforms '
             'pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_choose_password pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end '
@@ -223,6 +225,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.set_experiment pushmta.choose_winner pushmta_engine.add_conversion pushmta_engine.api_experiment '
             'pushmta_engine.api_experiment_variants '
             'pushmta.approve_delivery pushmta.recall_delivery pushmta.reject_delivery pushmta.withdraw_approval '
+            'pushmta.request_approval '
             'pushmta_engine.approval_of pushmta_engine.recall_of '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '

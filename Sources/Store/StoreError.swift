@@ -150,8 +150,9 @@ extension StoreError {
         "PM130":
             "set the certificate of that environment; --both-environments allows one that Apple issued for both",
         "PM131": "choose another one",
-        "PM180": "analyse it first (pushmta delivery analyze), and start it when it is ready",
-        "PM181": "somebody who did not make it approves it: pushmta delivery approve",
+        "PM180": "analyse it first (pushmta delivery analyze), or request its approval (pushmta approval request)",
+        "PM181":
+            "pushmta approval request starts it once somebody who did not make it has approved it: pushmta delivery approve",
         "PM182": "pushmta approval list shows the deliveries that wait for an approval",
         "PM183": "pushmta approval list shows who made which delivery",
         "PM185": "pushmta delivery recall ID shows what became of a recalled delivery",

@@ -190,7 +190,10 @@ import Testing
         try await prepare(site, AnalysisFindings())
         let path = "/deliveries/\(id)"
         let own = try await mia.get(path).text
-        #expect(own.contains("has to approve it before it leaves.") && own.contains("user mia"))
+        #expect(own.contains("It waits for the approval of a colleague.") && own.contains("user mia"))
+        // Its author says when it starts, instead of starting it.
+        #expect(own.contains("Nobody has said when it starts.") && own.contains("href=\"\(path)/request\""))
+        #expect(own.contains("action=\"\(path)/request\""))
         #expect(own.contains(">waits for approval<") && !own.contains("its 7 messages need"), "it says it once")
         #expect(try await mia.get("/deliveries").text.contains(">waits for approval<"))
         await site.responder.approvals.forget()
@@ -202,7 +205,8 @@ import Testing
         #expect(try await reader.post("\(path)/approve").status == .forbidden)
         let eve = try await site.session(.marketing, name: "eve")
         let asked = try await eve.get(path).text
-        #expect(asked.contains("formaction=\"\(path)/approve\""))
+        #expect(asked.contains("formaction=\"\(path)/approve\"") && !asked.contains("\(path)/request"))
+        #expect(asked.contains("has to approve it before it leaves."))
         #expect(asked.contains("One delivery waits for an approval"))
         let approved = try await eve.post("\(path)/approve", form: ["words": "Checked"])
         #expect(approved.headers[.location] == "\(path)?done=approve", "\(approved.text)")
@@ -216,6 +220,66 @@ import Testing
         #expect(try await mia.post("\(path)/start").headers[.location] == "\(path)?done=start")
         let audit = try await site.session(.admin).get("/audit").text
         #expect(audit.contains("approved a delivery") && audit.contains("eve"))
+        await site.close()
+    }
+
+    @Test func aRequestForAnApprovalNamesTheStart() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
+        let send = try await mia.get("\(draft)/send").text
+        #expect(send.contains(#"name="go" value="request""#) && send.contains("As soon as it is approved"))
+        var form = ["version": try await version(mia, draft), "go": "request", "when": "now"]
+        let question = try #require(try await mia.post("\(draft)/send", form: form).headers[.location])
+        let confirmation = try await mia.get(question).text
+        for words in ["Request the approval of this delivery?", "it starts without one.", #"name="ask" value="1""#] {
+            #expect(confirmation.contains(words), "\(words)")
+        }
+        form = ["version": try await version(mia, draft), "at": "", "ask": "1"]
+        let asked = try await mia.post("\(draft)/start", form: form).headers[.location] ?? ""
+        let found = asked.firstMatch(of: /^\/deliveries\/(\d+)\?done=request$/)
+        let id = try #require(found.flatMap { Int64($0.1) }, "\(asked)")
+        let path = "/deliveries/\(id)"
+        let early = try await mia.get(path).text
+        #expect(early.contains("It starts as soon as it is approved.") && !early.contains("\(path)/start"))
+        try await prepare(site, AnalysisFindings())
+        await site.responder.approvals.forget()
+        let own = try await mia.get(path).text
+        for words in [">waits for approval<", "Approval requested by", "It starts as soon as it is approved."] {
+            #expect(own.contains(words), "\(words)")
+        }
+        #expect(!own.contains("\(path)/start") && !own.contains("\(path)/request"))
+        #expect(try await mia.get("/").text.contains("One of your deliveries waits for the approval of a colleague"))
+        let eve = try await site.session(.marketing, name: "eve")
+        #expect(try await eve.get("/").text.contains(">One delivery waits for an approval</a>"))
+        #expect(try await eve.get("/approvals").text.contains("As soon as it is approved"))
+        #expect(try await !site.session(.read).get("/").text.contains("waits for an approval"))
+        #expect(try await eve.get(path).text.contains("It starts as soon as it is approved."))
+        _ = try await eve.post("\(path)/approve", form: ["words": "Checked"])
+        #expect(try await site.admin.openGates() == 1)
+        #expect(try await site.admin.claimDeliveriesToPrepare(host: "a").map(\.deliveryID) == [id])
+        let audit = try await site.session(.admin).get("/audit").text
+        #expect(audit.contains("requested the approval of a delivery") && audit.contains("approved a delivery"))
+        await site.close()
+    }
+
+    @Test func aRequestAtATimeIsMadeOnThePageOfADelivery() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        let question = try await mia.get("\(path)/request?at=2036-01-02T03:04").text
+        #expect(question.contains("Then it starts on 2036-01-02 03:04 UTC, or at once if the approval comes later."))
+        let eve = try await site.session(.marketing, name: "eve")
+        #expect(try await eve.post("\(path)/request", form: ["at": "2036-01-02T03:04"]).status == .forbidden)
+        let asked = try await mia.post("\(path)/request", form: ["at": "2036-01-02T03:04"])
+        #expect(asked.headers[.location] == "\(path)?done=request", "\(asked.text)")
+        let page = try await eve.get(path).text
+        #expect(page.contains("Once approved, it starts on 2036-01-02 03:04 UTC."), "\(page)")
+        try await site.sql("UPDATE pushmta_engine.delivery SET start_at = now() - interval '1 minute'")
+        #expect(try await eve.get(path).text.contains("it starts at once when it is approved"))
         await site.close()
     }
 
@@ -298,6 +362,33 @@ import Testing
         await site.close()
     }
 
+    @Test func aReplacementHasATextForEachLanguage() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.subscriptions(7)
+        let content = """
+            {"ios": {"title": "a", "collapse_id": "sale"},
+                "locales": {"fr": {"ios": {"title": "b"}}, "it": {"ios": {"title": "c"}}}}
+            """
+        let id = try await site.admin.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: content)
+        )
+        try await site.admin.startDelivery(id)
+        let operate = try await site.session(.operate)
+        let path = "/deliveries/\(id)/recall"
+        let question = try await operate.get(path).text
+        #expect(question.contains(#"name="title.fr""#) && question.contains("New text (it)"), "\(question)")
+        let form = [
+            "reason": "Wrong price", "mode": "replace", "title": "Sorry", "body": "", "title.fr": "Pardon",
+            "body.fr": "", "title.it": "", "body.it": "",
+        ]
+        #expect(try await operate.post(path, form: form).status == .seeOther)
+        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
+        let page = try await operate.get("/deliveries/\(child)").text
+        #expect(page.contains("Pardon") && page.contains("Content: <bdi>fr</bdi>"), "\(page)")
+        #expect(!page.contains("<bdi>it</bdi>"), "its readers get the text of everybody else")
+        await site.close()
+    }
+
     @Test func theMainButtonAsksForTheApproval() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
@@ -327,6 +418,8 @@ import Testing
         #expect(draft.hasPrefix("/compose/") && draft.hasSuffix("/applications"))
         let first = try await mia.get(draft).text
         #expect(first.contains("Autumn sale") && first.contains(#"name="application.shop-ios" checked"#))
+        let origin = "Copied from delivery <a href=\"/deliveries/\(delivery)\">\(delivery)</a>"
+        #expect(first.contains(origin))
         let content = try await mia.get(draft.replacing("/applications", with: "/content")).text
         #expect(content.contains(#"name="ios.title" value="a""#), "\(content)")
         // It says which audience its filter is from, and the signal in place of a rate.
@@ -350,6 +443,8 @@ import Testing
         for words in [#"<option value="load" selected"#, #"value="0.8""#] {
             #expect(limits.contains(words), "\(limits)")
         }
+        let second = try await site.admin.copyDelivery(delivery)
+        #expect(try await mia.get("/deliveries/\(second)").text.contains(origin))
         // A draft cannot say whom a system has named: it would go to everyone.
         try await site.sql("UPDATE pushmta_engine.delivery SET target_kind = 'explicit'")
         #expect(try await !mia.get("/deliveries/\(delivery)").text.contains(path))

@@ -511,6 +511,17 @@ import Testing
         let both = ["label": "Sale", "application.shop-ios": "on", "application.shop-android": "on"]
         _ = try await save(mia, draft, "applications", both)
         _ = try await save(mia, draft, "content", ["ios.title": "Hello", "android.title": "Hello"])
+        // What one platform says is copied to the other, and what cannot be is named.
+        let copied = try await save(
+            mia,
+            draft,
+            "content",
+            ["ios.title": "Hello", "ios.body": "Now", "ios.subtitle": "Sub", "android.title": "Hi", "go": "copy.ios"]
+        )
+        #expect(copied.headers[.location] == "\(draft)/content?saved=1&copied=ios")
+        let content = try await mia.get("\(draft)/content?saved=1&copied=ios").text
+        #expect(content.contains(#"name="android.title" value="Hi""#) && content.contains(">Copy to iOS<"))
+        #expect(content.contains("means something else by it: subtitle</li>"), "\(content)")
         func icons(_ path: String) async throws -> [String] {
             let page = try await mia.get(path).text
             return page.matches(of: /src="(\/services\/applications\/\d+\/icon\?v=\d+)"/).map { String($0.1) }

@@ -41,7 +41,7 @@ import Testing
         )
         let page = try await site.session(.read).get("/deliveries/\(id)").text
         for words in [
-            "Hello {{name}}", "Half price", "Bonjour", "everyone else", "Content: <bdi>fr</bdi>",
+            "Hello you", "Half price", "Bonjour", "everyone else", "Content: <bdi>fr</bdi>",
             "<bdi>locale is fr or locale is it</bdi>", "<bdi>loud</bdi>", "<bdi>at most 3</bdi>", "Made by",
             "5 d 0 h after the start",
         ] {
@@ -49,6 +49,22 @@ import Testing
         }
         // Nothing of it is made: there are no outcomes, and no number but this one.
         #expect(!page.contains("funnel-title") && !page.contains("outcomes-title") && !page.contains("chart-"))
+        await site.close()
+    }
+
+    /// Its charts have that zone, too.
+    @Test func itsTimesHaveTheZoneOfItsService() async throws {
+        let site = try await ConsoleSite.start()
+        try await subscribe(site, 7)
+        let id = try await draft(site)
+        try await site.sql("UPDATE pushmta_engine.service SET time_zone = 'Asia/Kolkata'")
+        try await site.sql("SELECT pushmta.start_delivery(\(id), now() + interval '1 day')")
+        let start = try #require(try await site.admin.deliveryProgress(id).startAt)
+        let local = try #require(try await site.admin.localTimes(of: [start], in: "Asia/Kolkata")[start])
+        let reader = try await site.session(.read)
+        let page = try await reader.get("/deliveries/\(id)").text
+        #expect(page.contains("<bdi>\(local.replacing("T", with: " ")) Asia/Kolkata</bdi>"), "\(page)")
+        #expect(!page.contains(" UTC<"))
         await site.close()
     }
 

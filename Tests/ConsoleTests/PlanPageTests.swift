@@ -143,6 +143,26 @@ import Testing
         #expect(PlanForm.values(json: "{}").isEmpty && PlanForm.values(json: "x").isEmpty)
     }
 
+    /// A duplicate keeps a local time that is over, and a draft may wait for too long.
+    @Test func timesThatAreOverAreNamed() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(subscribers: 40)
+        let form = [
+            "plan.local_time": "2020-01-02T09:00", "plan.on_past": "now", "plan.wave.0.size": "5 %",
+            "plan.rest.begins": "2020-01-03T10:00", "plan.zone": "UTC",
+        ]
+        _ = try await save(mia, draft, form)
+        for step in ["when", "send"] {
+            let page = try await mia.get("\(draft)/\(step)").text
+            #expect(page.contains("The local time 2020-01-02 09:00 UTC is over."), "\(step)")
+            #expect(page.contains("The rest begins on 2020-01-03 10:00 UTC, which is over."), "\(step)")
+        }
+        let later = ["plan.local_time": "2036-01-02T09:00", "plan.on_past": "now"]
+        _ = try await save(mia, draft, later)
+        #expect(try await !mia.get("\(draft)/send").text.contains("is over"))
+        await site.close()
+    }
+
     /// The times of a draft have the zone of its service, unless it says another one.
     @Test func momentsAreTypedInAZone() async throws {
         let site = try await ConsoleSite.start()

@@ -294,6 +294,103 @@ struct ApprovalTests {
         #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
     }
 
+    @Test("A request names the start, and the approval alone lets the delivery go")
+    func requested() async throws {
+        let (fixture, id) = try await edited()
+        try await key("mia") { try await fixture.store.requestApproval(ofDelivery: id) }
+        #expect(try await fixture.store.deliveryProgress(id).state == .analysing)
+        #expect(try await fixture.store.approval(ofDelivery: id).startsApproved)
+        try await prepare(fixture)
+        let waiting = try await fixture.store.deliveryProgress(id)
+        #expect(waiting.state == .pending && waiting.startAt == nil && waiting.target == 100)
+        let approval = try await fixture.store.approval(ofDelivery: id)
+        #expect(approval.isAwaited && approval.startsApproved && approval.startsAt == nil)
+        #expect(approval.requested?.by == "API key mia")
+        let row = try required(try await fixture.store.deliveriesAwaitingApproval(limit: 5).first)
+        #expect(row.startsApproved && row.startAt == nil && row.requestedBy == "API key mia")
+        #expect(try await fixture.store.alarms(delivery: id).isEmpty, "nobody expects it at a time")
+        // Its validity begins with its start.
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET valid_until = now() WHERE id = \(id)")
+        #expect(try await fixture.store.openGates() == 0)
+        #expect(try await fixture.claim(limit: 10).isEmpty)
+        try await approve(fixture, id)
+        #expect(try await fixture.store.openGates() == 1)
+        try await prepare(fixture)
+        let begun = try await fixture.store.deliveryProgress(id)
+        #expect(begun.state == .inProgress && begun.startAt != nil)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery WHERE valid_until > now()") == 1)
+        #expect(try await fixture.store.approval(ofDelivery: id).makers.contains("API key bert") == false)
+        let logged = "(action = 'delivery.request' OR action = 'delivery.approve' AND detail LIKE '%by API key mia%')"
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.audit_log WHERE \(logged)") == 2)
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.audit_log WHERE action = 'delivery.start'") == 0
+        )
+        #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test("A requested start is kept, also if the approval comes later", arguments: [false, true])
+    func requestedTime(isLate: Bool) async throws {
+        let (fixture, id) = try await analysed()
+        try await fixture.store.requestApproval(ofDelivery: id, startAt: "2999-12-01T00:00:00Z")
+        let waiting = try await fixture.store.approval(ofDelivery: id)
+        #expect(waiting.isAwaited && !waiting.startsApproved && waiting.startsAt != nil)
+        #expect(try await refusal { try await fixture.store.requestApproval(ofDelivery: id) } == "PM008")
+        if !isLate { try await approve(fixture, id) }
+        try await makeDue(fixture, id)
+        try await prepare(fixture)
+        _ = try await fixture.store.openGates()
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).state == (isLate ? .pending : .inProgress))
+        guard isLate else { return }
+        try await approve(fixture, id)
+        #expect(try await fixture.store.openGates() == 1)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
+    }
+
+    @Test("One that turns out to need no approval starts as requested, and one that needs none is not requested")
+    func requestedForNothing() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.store.setApprovalRule(service: "shop", above: 100)
+        try await fixture.store.requestApproval(ofDelivery: id)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
+        let other = try await fixture.store.createDelivery(
+            NewDelivery(label: "Other", applications: ["shop-ios"], content: #"{"ios": {"title": "Hi"}}"#)
+        )
+        try await fixture.store.setApprovalRule(service: "shop", above: nil)
+        #expect(try await refusal { try await fixture.store.requestApproval(ofDelivery: other) } == "PM182")
+    }
+
+    @Test("An edited delivery is no longer requested, and a moved one has the new start")
+    func requestTakenBack() async throws {
+        let (fixture, id) = try await analysed()
+        try await fixture.store.requestApproval(ofDelivery: id)
+        try await fixture.store.rescheduleDelivery(id, to: "2999-12-01T00:00:00Z")
+        #expect(try await fixture.store.approval(ofDelivery: id).startsAt != nil)
+        try await fixture.store.rescheduleDelivery(id, to: nil)
+        let edited = try await fixture.store.approval(ofDelivery: id)
+        #expect(edited.requested == nil && !edited.startsApproved)
+        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM180")
+    }
+
+    @Test("One that waits longer than its messages are good for is counted again")
+    func requestedLongAgo() async throws {
+        let (fixture, id) = try await analysed()
+        try await fixture.store.requestApproval(ofDelivery: id)
+        let longAgo = "frozen_until = now() - interval '2 days'"
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET \(longAgo) WHERE id = \(id)")
+        _ = try await fixture.store.dropOldAnalyses(limit: 10)
+        #expect(try await fixture.store.deliveryProgress(id).state == .pending)
+        try await prepare(fixture)
+        #expect(try await fixture.store.approval(ofDelivery: id).isCounted)
+        try await approve(fixture, id)
+        #expect(try await fixture.store.openGates() == 1)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
+        #expect(try await fixture.assertEquation(id))
+    }
+
     @Test("A proof is not a way around")
     func proof() async throws {
         let (fixture, id) = try await edited()

@@ -173,6 +173,36 @@ struct RecallTests {
         #expect(try await fixture.store.deliveryProgress(first).state == .stopped)
     }
 
+    @Test("A replacement has a text for each language")
+    func replacedByLocale() async throws {
+        let (fixture, id) = try await underWay(
+            #"{"ios": {"title": "Sale", "collapse_id": "sale"}, "locales": {"fr": {"ios": {"title": "Soldes"}}}}"#
+        )
+        let content = #"{"ios": {"title": "Sorry"}, "locales": {"fr": {"ios": {"title": "Pardon"}}}}"#
+        let child = try required(
+            try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: content)
+        )
+        let kept = try await fixture.store.content(ofDelivery: child)
+        let wanted =
+            #"{"ios": {"title": "Sorry", "collapse_id": "sale"}, "locales": {"fr": {"ios": {"title": "Pardon"}}}}"#
+        #expect(try await fixture.sql("SELECT count(*) WHERE '\(kept)'::jsonb = '\(wanted)'::jsonb") == 1)
+        // A key of a locale is kept, too, and a content with an error is refused.
+        let (other, second) = try await underWay(
+            #"{"ios": {"title": "Sale", "collapse_id": "a"}, "locales": {"fr": {"ios": {"collapse_id": "b"}}}}"#
+        )
+        let wrong = #"{"ios": {"title": "Sorry"}, "locales": {"fr": {"ios": {"titel": "Pardon"}}}}"#
+        #expect(
+            try await refusal {
+                _ = try await other.store.recallDelivery(second, reason: "r", mode: .replace, content: wrong)
+            } != nil
+        )
+        let last = try required(
+            try await other.store.recallDelivery(second, reason: "r", mode: .replace, content: content)
+        )
+        let key = "content #>> '{locales,fr,ios,collapse_id}' = 'b'"
+        #expect(try await other.sql("SELECT count(*) FROM pushmta_engine.delivery WHERE id = \(last) AND \(key)") == 1)
+    }
+
     @Test("A replacement needs an approval like any other delivery, a removal does not", arguments: RecallMode.allCases)
     func approved(mode: RecallMode) async throws {
         let (fixture, id) = try await underWay()

@@ -14,6 +14,8 @@ struct ComposedDraft: Sendable {
         static let lists = "target.lists"
         /// The prefix of the names of the fields of a signal to follow.
         static let follow = "follow."
+        /// The delivery that it was copied from.
+        static let copiedFrom = "copied.from"
         /// The prefix of the names of the preview's sample values.
         static let sample = "sample."
     }
@@ -34,6 +36,8 @@ struct ComposedDraft: Sendable {
     let obstacles: [String: SendingObstacle]
     /// What the plan's moments are in the draft's zone, by text.
     private(set) var moments: [String: ZonedMoment] = [:]
+    /// When they were read.
+    private(set) var readAt: DatabaseTime?
 
     static func read(_ store: Store, _ id: Int64, _ actor: ConsoleActor) async throws -> ComposedDraft {
         var composed = ComposedDraft(
@@ -52,8 +56,14 @@ struct ComposedDraft: Sendable {
 
     /// Reads what the plan's moments are in the draft's zone; again after a change of either.
     mutating func readMoments(_ store: Store) async throws {
-        moments = try await store.moments(of: PlanForm.moments(in: draft.fields), in: zone)
+        let typed = PlanForm.moments(in: draft.fields)
+        let local = [draft.fields[PlanForm.localTime] ?? ""].filter(DeliveryPlan.isLocalTime)
+        moments = try await store.moments(of: typed + local, in: zone)
+        if !moments.isEmpty { readAt = try await store.databaseClock() }
     }
+
+    /// The delivery that it was copied from; nil if it is no copy.
+    var copiedFrom: Int64? { draft.fields[Name.copiedFrom].flatMap { Int64($0) } }
 
     /// The time zone in which the draft's times are typed: that of its services unless it says another.
     var zone: String { draft.fields[PlanForm.zone] ?? usualZone }

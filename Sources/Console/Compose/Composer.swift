@@ -195,6 +195,7 @@ extension Composer {
             "action": .text(path(composed.draft, step)), "stepTitle": .text(catalogue[step.name]),
         ]
         if step.isOptional { all["skip"] = .group(["path": .text(path(composed.draft, step.next))]) }
+        if let id = composed.copiedFrom { all["copied"] = .group(["copiedID": .text("\(id)")]) }
         if let problem { all["refused"] = .group(["words": .text(problem)]) }
         return .page(
             ConsolePage(

@@ -32,7 +32,10 @@ extension Composer {
             catalogue: catalogue
         )
         let locales = composed.form.localeNames
-        let sections = composed.platforms.map { builder.section($0, composed.declared($0), locales) }
+        let sections = composed.platforms.map { platform in
+            builder.section(platform, composed.declared(platform), locales)
+                .merging(copyButton(from: platform, composed)) { own, _ in own }
+        }
         let policies = MissingValuePolicy.allCases.map { policy -> PageValues in
             [
                 "value": .text(policy.rawValue), "name": .text(catalogue[Self.name(policy)]),
@@ -49,6 +52,7 @@ extension Composer {
         var warnings =
             isChecked ? (try? PushContent(json: composed.form.content().json))?.warnings.map(\.description) ?? [] : []
         if isChecked { warnings += composed.form.emptyLocales.map { catalogue.text(.localeSaysNothing, $0) } }
+        warnings += notCopied(call.query[Self.copied], composed)
         return page(
             .content,
             composed,
@@ -64,6 +68,40 @@ extension Composer {
                 "hasWarnings": .flag(!warnings.isEmpty),
             ]
         )
+    }
+
+    /// The value in the address after a copy: the platform that was copied.
+    private static let copied = "copied"
+    /// The prefix of the values of the buttons that copy.
+    private static let copies = "copy."
+
+    /// The platform that a draft goes to besides this one.
+    private func other(_ platform: Platform, _ composed: ComposedDraft) -> Platform? {
+        composed.platforms.first { $0 != platform }
+    }
+
+    private func name(_ platform: Platform) -> String {
+        catalogue[platform == .ios ? .platformIOS : .platformAndroid]
+    }
+
+    /// What was not copied from a platform to the other one, in words.
+    private func notCopied(_ platform: String?, _ composed: ComposedDraft) -> [String] {
+        guard let source = platform.flatMap(Platform.init(rawValue:)), let goal = other(source, composed) else {
+            return []
+        }
+        let left = composed.form.keysMissing(on: goal, of: source)
+        return left.isEmpty ? [] : [catalogue.text(.copyLeft, name(goal), left.joined(separator: ", "))]
+    }
+
+    /// The button that copies what a platform says to the other one.
+    private func copyButton(from platform: Platform, _ composed: ComposedDraft) -> PageValues {
+        guard let goal = other(platform, composed) else { return [:] }
+        return [
+            "copy": .group([
+                "copyValue": .text(Self.copies + platform.rawValue),
+                "copyLabel": .text(catalogue.text(.copyContent, name(goal))),
+            ])
+        ]
     }
 
     private static func name(_ policy: MissingValuePolicy) -> Phrase {
@@ -86,6 +124,14 @@ extension Composer {
         for name in [ContentForm.locales, ContentForm.missing, ContentForm.tracking] {
             let text = (call.form[name] ?? "").trimmed
             composed.draft.fields[name] = text.isEmpty ? nil : text
+        }
+        let go = call.form[Field.go] ?? ""
+        if go.hasPrefix(Self.copies), let source = Platform(rawValue: String(go.dropFirst(Self.copies.count))),
+            let goal = other(source, composed)
+        {
+            composed.draft.fields = composed.form.copied(from: source, to: goal).values
+            _ = try await save(call, composed, .content, stays: true)
+            return .redirect(path(composed.draft, .content) + "?saved=1&\(Self.copied)=\(source.rawValue)")
         }
         // If the change adds fields that the page has not shown, the draft stays at this step.
         let isNew =

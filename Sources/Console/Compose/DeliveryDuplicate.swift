@@ -24,6 +24,7 @@ struct DeliveryDuplicate: Sendable {
             fields.merge(values) { _, new in new }
         }
         fields.merge(origin(source.settings)) { _, new in new }
+        fields[ComposedDraft.Name.copiedFrom] = "\(id)"
         let all = fields
         let draft = try await responder.database.run {
             try await $0.addConsoleDraft(

@@ -35,6 +35,8 @@ struct PlanForm: Sendable {
     var zones: [String] = []
     /// What typed moments are in the zone, by text; a moment in UTC needs none.
     var moments: [String: ZonedMoment] = [:]
+    /// When they were read; nil if there are none.
+    var now: DatabaseTime?
 
     /// The moments that are typed in a draft.
     static func moments(in values: [String: String]) -> [String] {
@@ -56,6 +58,28 @@ struct PlanForm: Sendable {
             row += 1
         }
         for row in row..<maxRows { for column in Column.allCases { values[field(row, column)] = nil } }
+    }
+
+    /// The typed times that are over, in words: they may have been kept from another delivery.
+    var overTimes: [String] {
+        var words: [String] = []
+        if isOver(text(Self.localTime)) {
+            words.append(catalogue.text(.localTimeOver, Figures.local(text(Self.localTime), zone)))
+        }
+        let rows = self.rows
+        let begins = (0..<rows).map { (row: "\(catalogue[.waveNumber]) \($0 + 1)", text: text($0, .begins)) }
+        for (row, text) in begins + [(row: catalogue[.waveRest], text: text(Self.restBegins))] where isOver(text) {
+            words.append(catalogue.text(.waveOver, row, Figures.local(text, zone)))
+        }
+        return words
+    }
+
+    private func isOver(_ text: String) -> Bool {
+        guard let now, let moment = moments[text] else { return false }
+        return switch moment {
+        case .once(let moment), .twice(_, let moment): moment <= now
+        case .skipped: false
+        }
     }
 
     private func text(_ name: String) -> String { values[name] ?? "" }

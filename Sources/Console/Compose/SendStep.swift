@@ -12,6 +12,11 @@ extension Composer {
     /// The same limit as in `pushmta.start_delivery`: a time that passed while the user filled in the form means now.
     private static let maxPassedMicroseconds: Int64 = 60_000_000
 
+    /// The values of the buttons that lead to the confirmation: of a start, and of a request for an approval.
+    private static let (starts, requests) = ("start", "request")
+    /// The field that says that an approval is requested.
+    private static let asksField = "ask"
+
     /// The value in the address of a delivery's page after its start.
     static let started = "start"
 
@@ -71,11 +76,11 @@ extension Composer {
             "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
             "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields(SettingsForm.others)),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
+            "overTimes": .list(plan(composed).overTimes.map { ["words": .text($0)] }),
+            "whenPath": .text(path(composed.draft, .when)),
             "isMissing": .flag(!missing.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
         ]
-        if let label = try await approvalButton(composed, audience) {
-            values["approvalFirst"] = .group(["label": .text(catalogue[label])])
-        }
+        values.merge(startChoice(try await approvalButton(composed, audience))) { _, new in new }
         values.merge(moment(call, composed)) { _, new in new }
         values["kept"] = .text(call.form[Field.keep] ?? "")
         switch place {
@@ -89,6 +94,27 @@ extension Composer {
         }
         guard place != nil else { return page(.send, composed, values, problem: problem) }
         return page(.send, composed, values, status: .conflict)
+    }
+
+    /// How the start is given.
+    ///
+    /// - Parameter approvalButton: the button if services ask for approvals; nil if none does.
+    private func startChoice(_ approvalButton: Phrase?) -> PageValues {
+        let asks = approvalButton == .analyseForApproval
+        var values: PageValues = [
+            "mayChooseStart": .flag(asks || approvalButton == nil),
+            "whenNow": .text(catalogue[asks ? .whenApproved : .whenNow]),
+            "whenLater": .text(catalogue[asks ? .whenApprovedLater : .whenLater]),
+            "goStart": .text(asks ? Self.requests : Self.starts),
+            "startLabel": .text(catalogue[approvalButton ?? .goToStart]),
+        ]
+        if let approvalButton {
+            values["approvalFirst"] = .group([
+                "words": .text(catalogue[asks ? .approvalRequest : .approvalFirst]),
+                "label": .text(catalogue[approvalButton]), "asks": .flag(asks),
+            ])
+        }
+        return values
     }
 
     /// The typed time of the start and its zone.
@@ -165,13 +191,15 @@ extension Composer {
 
     private func saveSettings(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let composed = try await keptSettings(call, composed)
-        guard call.form[Field.go] == "start", !settings(composed).isWrong else {
+        let go = call.form[Field.go] ?? ""
+        guard [Self.starts, Self.requests].contains(go), !settings(composed).isWrong else {
             return .redirect(path(composed.draft, .send) + "?saved=1")
         }
         let when = SignIn.encoded(call.form["when"] ?? "")
         let moment = SignIn.encoded(call.form[Self.momentField] ?? "")
         let zone = SignIn.encoded(call.form[Self.zoneField] ?? ZoneMenu.utc)
-        let query = "when=\(when)&\(Self.momentField)=\(moment)&\(Self.zoneField)=\(zone)"
+        let asks = go == Self.requests ? "&\(Self.asksField)=1" : ""
+        let query = "when=\(when)&\(Self.momentField)=\(moment)&\(Self.zoneField)=\(zone)\(asks)"
         return .redirect("\(Self.path)/\(composed.draft.id)/start?\(query)")
     }
 
@@ -263,7 +291,12 @@ extension Composer {
         guard try await missing(call, composed, audience.problem).isEmpty else {
             return try await sendPage(call, composed)
         }
-        let when = moment.map { catalogue.text(.startAt, shown($0, text, zone)) } ?? catalogue[.startNow]
+        let asks = call.query[Self.asksField] != nil
+        let start = moment.map { shown($0, text, zone) }
+        let when =
+            asks
+            ? (start.map { catalogue.text(.requestAt, $0) } ?? catalogue[.requestNow]) + " " + catalogue[.requestSmall]
+            : start.map { catalogue.text(.startAt, $0) } ?? catalogue[.startNow]
         let planned = try await planFacts(composed)
         return page(
             .send,
@@ -273,7 +306,9 @@ extension Composer {
                     "count": .text(audience.words), "note": .text(audience.note),
                     "hasNote": .flag(!audience.note.isEmpty),
                     "when": .text(planned.isEmpty ? when : "\(when) \(catalogue[.startPlanned])"),
-                    "moment": .text(moment.map(Self.text) ?? ""),
+                    "moment": .text(moment.map(Self.text) ?? ""), "asks": .flag(asks),
+                    "confirmTitle": .text(catalogue[asks ? .requestTitle : .startTitle]),
+                    "confirmButton": .text(catalogue[asks ? .requestButton : .startButton]),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
                     "settings": .list(
                         (contentFacts(composed) + settings(composed).facts + followFacts(composed) + planned)
@@ -310,7 +345,7 @@ extension Composer {
         guard call.form[Field.version] == "\(composed.draft.version)" else {
             throw ConsoleProblem.conflict(catalogue[.draftChanged])
         }
-        return try await begin(call, composed, at: moment)
+        return try await begin(call, composed, at: moment, isRequest: call.form[Self.asksField] != nil)
     }
 
     /// Analyses the delivery instead of starting it.
@@ -324,13 +359,22 @@ extension Composer {
         _ call: ConsoleCall,
         _ composed: ComposedDraft,
         at moment: DatabaseTime?,
-        isAnalysis: Bool = false
+        isAnalysis: Bool = false,
+        isRequest: Bool = false
     ) async throws -> ConsoleReply {
         let delivery = try delivery(composed)
         do {
             let id = try await responder.database.run {
-                try await $0.startConsoleDraft(delivery, at: moment, isAnalysis: isAnalysis, by: call.actor)
+                try await $0.startConsoleDraft(
+                    delivery,
+                    at: moment,
+                    isAnalysis: isAnalysis,
+                    isRequest: isRequest,
+                    by: call.actor
+                )
             }
+            await responder.approvals.forget()
+            if isRequest { return .redirect("/deliveries/\(id)?done=\(DeliveryAction.request.rawValue)") }
             // If it starts later or is analysed, its page says so itself.
             return .redirect("/deliveries/\(id)" + (moment == nil && !isAnalysis ? "?done=\(Self.started)" : ""))
         } catch let error as StoreError where Self.isTold(error) {

@@ -10,6 +10,7 @@ extension Composer {
                 let form = plan(composed)
                 var values = form.page
                 values["isSaved"] = .flag(call.query["saved"] != nil && !form.isWrong)
+                values["overTimes"] = .list(form.overTimes.map { ["words": .text($0)] })
                 return page(.when, composed, values)
             },
             route(.post, "when") { call, composed in
@@ -35,7 +36,8 @@ extension Composer {
             catalogue: catalogue,
             zone: composed.zone,
             zones: composed.zones,
-            moments: composed.moments
+            moments: composed.moments,
+            now: composed.readAt
         )
     }
 }

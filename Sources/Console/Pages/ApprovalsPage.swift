@@ -30,6 +30,7 @@ struct ApprovalsPage: Sendable {
 
     /// A plan by the recipient's clock has a time before the delivery has a start.
     private func starts(_ row: AwaitedApproval) -> String {
+        if row.startsApproved { return catalogue[.whenApproved] }
         if let local = row.localTime { return "\(local.replacing("T", with: " ")) (\(catalogue[.localTimeMoment]))" }
         return row.startAt.map { Figures.minute($0) } ?? "–"
     }

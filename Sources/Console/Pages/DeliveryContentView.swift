@@ -2,8 +2,8 @@ import Content
 import PushCore
 import Store
 
-/// What a delivery says, as phones show it: each variant of an experiment in each locale, on each platform. The fields
-/// of a message stand for themselves.
+/// What a delivery says, as phones show it: each variant of an experiment in each locale, on each platform. A field has
+/// its default, as for a person without a value, or stands for itself.
 struct DeliveryContentView {
     /// The content, JSON.
     let content: String
@@ -88,7 +88,8 @@ struct DeliveryContentView {
     private func phone(_ application: ApplicationRow, _ template: LocalisedTemplate, _ locale: String, id: String)
         -> PageValues
     {
-        let fields = Dictionary(template.fields.map { ($0.name, "{{\($0.name)}}") }) { first, _ in first }
+        let stand = template.fields.filter { $0.defaultValue == nil }.map { ($0.name, "{{\($0.name)}}") }
+        let fields = Dictionary(stand) { first, _ in first }
         let sample = template.sample(values: fields, locale: locale)
         let message = PhoneMessage(sample.payload, application.platform)
         let app = application.label.isEmpty ? application.name : application.label

@@ -14,17 +14,18 @@ struct DeliveryDetailPage: Sendable {
     private static let done: [String: Phrase] = [
         TestPushPage.done: .testDone, Composer.started: .doneStart, DeliveryAction.pause.rawValue: .donePause,
         DeliveryAction.resume.rawValue: .doneResume, DeliveryAction.stop.rawValue: .doneStop,
+        DeliveryAction.request.rawValue: .doneRequest,
         DeliveryAction.reschedule.rawValue: .doneReschedule, DeliveryAction.edit.rawValue: .doneEdit,
         ApprovalDecision.approve.rawValue: .doneApprove, ApprovalDecision.reject.rawValue: .doneReject,
         ApprovalDecision.withdraw.rawValue: .doneWithdraw, DeliveryAction.recall.rawValue: .doneRecall,
         DeliveryFollowPage.done: .doneFollow, ExperimentPage.done: .doneWinner,
     ]
     /// The actions for which a page asks for confirmation.
-    private static let confirmed: [DeliveryAction] = [.stop, .start, .reschedule, .edit]
+    private static let confirmed: [DeliveryAction] = [.stop, .start, .request, .reschedule, .edit]
     /// More combinations of application, locale and time zone than a delivery has.
     private static let maxCounts: Int32 = 20_000
 
-    private var catalogue: Catalogue { responder.pages.catalogue }
+    var catalogue: Catalogue { responder.pages.catalogue }
 
     var routes: [ConsoleRoute] {
         let pages = [
@@ -132,9 +133,13 @@ struct DeliveryDetailPage: Sendable {
             "action": .text("/deliveries/\(id)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
             "back": .text("/deliveries/\(id)"), "isMild": .flag(action != .stop),
         ]
-        if action == .start || action == .reschedule {
+        if [.start, .request, .reschedule].contains(action) {
             let reader = DeliveryStartFacts(catalogue: catalogue)
-            let (facts, waits) = try await responder.database.run { try await reader.read($0, id) }
+            let (facts, waits) = try await responder.database.run { store in
+                let zone = try await store.zone(ofDelivery: id)
+                let clock = zone == ZoneMenu.utc ? nil : try await store.clock(ofZone: zone)
+                return try await Figures.$zone.withValue(clock) { try await reader.read(store, id) }
+            }
             values["hasFacts"] = .flag(!facts.isEmpty)
             values["startFacts"] = .list(facts.map { ["name": .text($0.name), "value": .text($0.value)] })
             if waits { values["text"] = .text("\(words.text) \(catalogue[.startPlanned])") }
@@ -153,6 +158,10 @@ struct DeliveryDetailPage: Sendable {
         case .start:
             let count = catalogue.text(.analysisCount, count: row.pending, pending)
             return (.startTitle, row.state == .ready ? "\(start) \(count)" : start, .startButton)
+        case .request:
+            let asked = moment.map { catalogue.text(.requestAt, $0) } ?? catalogue[.requestNow]
+            let count = catalogue.text(.analysisCount, count: row.pending, pending)
+            return (.requestTitle, row.state == .ready ? "\(asked) \(count)" : asked, .requestButton)
         case .reschedule: return (.moveTitle, start, .moveButton)
         case .edit: return (.editTitle, catalogue[.editText], .editButton)
         case .stop, .pause, .resume, .recall, .duplicate:
@@ -165,6 +174,15 @@ struct DeliveryDetailPage: Sendable {
         let id = try call.number("id")
         let below = call.query["below"].flatMap { Int64($0) } ?? .max
         let facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
+        return try await Figures.$zone.withValue(facts.reasons.clock) {
+            try await page(call, facts, below: below, refused: refused)
+        }
+    }
+
+    private func page(_ call: ConsoleCall, _ facts: DeliveryFacts, below: Int64, refused: String) async throws
+        -> ConsoleReply
+    {
+        let id = facts.progress.id
         let words = DeliveryWords(row: facts.progress, catalogue: catalogue)
         let view = DeliveryView(
             facts: facts,
@@ -175,8 +193,7 @@ struct DeliveryDetailPage: Sendable {
         )
         let state = facts.progress.state
         var values = words.summary
-        let audience = try await responder.database.run { try await $0.audience(ofDelivery: id) }
-        if !audience.isEmpty { values["audience"] = .text(catalogue.text(.audienceOrigin, audience)) }
+        values.merge(try await origin(id)) { _, new in new }
         let before = try await beforeStart(call, facts.progress, waits: facts.reasons.plan.map(PlanView.waits) == true)
         values.merge(before.values) { _, new in new }
         var live = view.values
@@ -197,14 +214,16 @@ struct DeliveryDetailPage: Sendable {
             values.merge(recurrence) { _, new in new }
             if allowed.contains(.start) { values.merge(variants(facts)) { _, new in new } }
             values.merge(try await about(facts, lastCount: before.lastCount)) { _, new in new }
+            let approval = try await self.approval(call, facts.progress)
+            values.merge(approval.values) { _, new in new }
             // A recurring delivery is not started itself.
-            let offered = recurrence["recurs"] == nil ? allowed : allowed.subtracting([.start])
+            let barred: Set<DeliveryAction> = recurrence["recurs"] == nil ? approval.barred : [.start, .request]
+            let offered = allowed.subtracting(barred)
             values.merge(actions(facts.progress, offered)) { _, new in new }
             let timed = offered.intersection(Self.actions(in: state))
             let schedule = try await DeliverySchedule(responder: responder)
                 .values(call, facts.progress, timed, problem: refused)
             values.merge(schedule) { _, new in new }
-            values.merge(try await approval(call, facts.progress)) { _, new in new }
             values.merge(try await recall(facts.progress)) { _, new in new }
         }
         values.merge(ArchivePage.links(call, facts.progress, catalogue)) { _, new in new }
@@ -218,6 +237,17 @@ struct DeliveryDetailPage: Sendable {
         return .page(
             ConsolePage("delivery", title: words.name, values, status: refused.isEmpty ? .ok : .conflict)
         )
+    }
+
+    /// The saved audience that a delivery's filter was copied from, and the delivery that it is a copy of.
+    private func origin(_ id: Int64) async throws -> PageValues {
+        let (audience, source) = try await responder.database.run { store in
+            (try await store.audience(ofDelivery: id), try await store.copySource(ofDelivery: id))
+        }
+        var values: PageValues = [:]
+        if !audience.isEmpty { values["audience"] = .text(catalogue.text(.audienceOrigin, audience)) }
+        if let source { values["copied"] = .group(["copiedID": .text("\(source)")]) }
+        return values
     }
 
     /// What a page shows of a delivery that has not begun: its analysis, with what an earlier one counted; or why it
@@ -257,23 +287,6 @@ struct DeliveryDetailPage: Sendable {
             return (values, nil)
         case .preparing, .inProgress, .paused, .finished, .stopped, .recalled: return ([:], nil)
         }
-    }
-
-    /// Who has to approve a delivery that has not begun, or who did. Until then it cannot be started.
-    private func approval(_ call: ConsoleCall, _ progress: DeliveryProgress) async throws -> PageValues {
-        guard [.ready, .pending].contains(progress.state) else { return [:] }
-        let approval = try await responder.database.run { try await $0.approval(ofDelivery: progress.id) }
-        let view = ApprovalView(approval: approval, reader: call.session, catalogue: catalogue)
-        guard !view.isEmpty else { return [:] }
-        var values: PageValues = ["approval": .group(view.values)]
-        let words = DeliveryWords(row: progress, catalogue: catalogue, standing: approval.standing)
-        values["state"] = .text(words.state.words)
-        values["stateClass"] = .text(words.state.style)
-        if approval.isAwaited, progress.state == .ready {
-            values["mayStart"] = .flag(false)
-            values["schedule"] = .flag(false)
-        }
-        return values
     }
 
     /// What became of the messages of a recalled delivery; the recalled delivery of one that recalls.
@@ -343,7 +356,7 @@ struct DeliveryDetailPage: Sendable {
     /// What can be done in a state, whatever the user's role.
     private static func actions(in state: DeliveryState) -> Set<DeliveryAction> {
         switch state {
-        case .analysing, .ready: [.start, .edit, .duplicate]
+        case .analysing, .ready: [.start, .request, .edit, .duplicate]
         case .pending: [.pause, .stop, .reschedule, .edit, .duplicate]
         case .preparing, .inProgress: [.pause, .stop, .recall, .duplicate]
         case .paused: [.resume, .stop, .recall, .duplicate]
@@ -360,6 +373,7 @@ struct DeliveryDetailPage: Sendable {
         return [
             "mayPause": .flag(offered.contains(.pause)), "mayResume": .flag(offered.contains(.resume)),
             "mayStop": .flag(offered.contains(.stop)), "mayStart": .flag(offered.contains(.start)),
+            "mayRequest": .flag(offered.contains(.request)),
             "mayRecall": .flag(offered.contains(.recall) && row.kind == .batch),
             "mayEdit": .flag(offered.contains(.edit)), "mayDuplicate": .flag(offered.contains(.duplicate)),
             "mayFollow": .flag(mayFollow),

@@ -25,6 +25,8 @@ struct DeliveryFacts: Sendable {
         /// Its progress by time zone, if its plan goes by the recipient's clock.
         let zones: [DeliveryZone]
         let timeline: DeliveryTimeline
+        /// The clock of the timeline's zone; nil for UTC.
+        let clock: ZoneClock?
         /// Nil if it is none.
         let experiment: Experiment?
         let limits: [LimitRow]
@@ -117,6 +119,7 @@ struct DeliveryFacts: Sendable {
         let all = [progress.id] + counts.days.map(\.id)
         let signal = progress.state.isFinal ? nil : try await store.signal(ofDelivery: progress.parentID ?? progress.id)
         let plan = try await store.plan(ofDelivery: progress.id)
+        let timeline = try await store.timeline(ofDeliveries: all, byMinute: isShort(progress))
         return Reasons(
             byApplication: try await store.outcomesByApplication(deliveries: all),
             failures: try await store.failureCounts(deliveries: all, limit: maxReasons),
@@ -124,7 +127,8 @@ struct DeliveryFacts: Sendable {
             exclusions: try await store.boundedExclusions(delivery: progress.id),
             plan: plan,
             zones: plan == nil ? [] : try await store.zones(ofDelivery: progress.id, limit: maxZones),
-            timeline: try await store.timeline(ofDeliveries: all, byMinute: isShort(progress)),
+            timeline: timeline,
+            clock: timeline.zone == ZoneMenu.utc ? nil : try await store.clock(ofZone: timeline.zone),
             experiment: progress.parentID == nil ? try await experiment(store, progress.id) : nil,
             limits: progress.state.isFinal || progress.state == .editing
                 ? [] : try await store.limits(of: .delivery(progress.id)),

@@ -49,7 +49,8 @@ actor DeliveryFeed {
             catalogue: pages.catalogue,
             meanings: meanings
         )
-        let html = pages.fragment("delivery-live", view.values)
+        let values = Figures.$zone.withValue(facts.reasons.clock) { view.values }
+        let html = pages.fragment("delivery-live", values)
         let part = NowPart(html: html, event: .html(html), readAt: readAt)
         entries[id]?.rendered[language] = part
         return (part, facts)

@@ -11,6 +11,7 @@ struct DeliverySchedule: Sendable {
     /// The action, and what its button says, for what may be done with the delivery; nil if its start cannot be set.
     private func action(_ allowed: Set<DeliveryAction>) -> (DeliveryAction, button: Phrase)? {
         if allowed.contains(.reschedule) { return (.reschedule, .moveButton) }
+        if allowed.contains(.request) { return (.request, .requestAtButton) }
         guard allowed.contains(.start) else { return nil }
         return (.start, .startAtButton)
     }

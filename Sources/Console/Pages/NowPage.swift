@@ -10,20 +10,29 @@ struct NowPage: Sendable {
 
     var routes: [ConsoleRoute] {
         [
-            ConsoleRoute(.get, "/", .role(.read)) { _ in
+            ConsoleRoute(.get, "/", .role(.read)) { call in
                 let html = try await responder.feed.part().html
-                return .page(
-                    ConsolePage(
-                        "now",
-                        title: responder.pages.catalogue[.nowTitle],
-                        ["live": .drawing(Markup(trusted: html))]
-                    )
-                )
+                var values = try await approvals(call)
+                values["live"] = .drawing(Markup(trusted: html))
+                return .page(ConsolePage("now", title: responder.pages.catalogue[.nowTitle], values))
             },
             ConsoleRoute(.get, ConsoleRoutes.livePath, .role(.read)) { call in
                 responder.live(call) { try await responder.feed.part() }
             },
         ]
+    }
+
+    /// The deliveries that the user may approve, and their own that wait for somebody else.
+    private func approvals(_ call: ConsoleCall) async throws -> PageValues {
+        let user = try call.user
+        guard user.role >= ApprovalsPage.role, let makers = await responder.approvals.count() else { return [:] }
+        let own = makers.count { $0.contains("user \(user.user)") }
+        let lines: [(Phrase, Int)] = [(.approvalsAwaited, makers.count - own), (.approvalsOwn, own)]
+        let catalogue = responder.pages.catalogue
+        let rows = lines.filter { $0.1 > 0 }.map { phrase, count -> PageValues in
+            ["words": .text(catalogue.text(phrase, count: Int64(count), Figures.count(Int64(count))))]
+        }
+        return ["approvals": .list(rows)]
     }
 }
 

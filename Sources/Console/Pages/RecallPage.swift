@@ -1,3 +1,4 @@
+import Content
 import HTTPTypes
 import PushCore
 import Store
@@ -35,6 +36,8 @@ struct RecallPage: Sendable {
         let progress: DeliveryProgress
         /// The platforms on which the messages can be replaced.
         let platforms: [Platform]
+        /// The locales that its content has variants for.
+        let locales: [String]
         /// The delivery that replaces or removes the messages already.
         let child: Int64?
     }
@@ -42,10 +45,12 @@ struct RecallPage: Sendable {
     private func facts(_ call: ConsoleCall) async throws -> Facts {
         let id = try call.number("id")
         return try await responder.database.run { store in
-            Facts(
+            let values = ContentForm.values(json: try await store.content(ofDelivery: id))
+            return Facts(
                 id: id,
                 progress: try await store.deliveryProgress(id),
                 platforms: try await store.replaceablePlatforms(ofDelivery: id),
+                locales: ContentForm(values: values, platforms: []).localeNames,
                 child: try await store.recallReport(ofDelivery: id)?.child
             )
         }
@@ -80,7 +85,7 @@ struct RecallPage: Sendable {
             action: "/deliveries/\(facts.id)/\(DeliveryAction.recall.rawValue)",
             back: ("/deliveries/\(facts.id)", DeliveryWords(row: progress, catalogue: catalogue).name),
             intro: intro.filter { !$0.isEmpty }.joined(separator: " "),
-            fields: fields + (facts.platforms.isEmpty ? [] : replacement),
+            fields: fields + (facts.platforms.isEmpty ? [] : replacement(facts.locales)),
             button: catalogue[.recallButton],
             obstacle: facts.child.map { catalogue.text(.recallAlready, "\($0)") } ?? ""
         )
@@ -98,23 +103,31 @@ struct RecallPage: Sendable {
         return modes
     }
 
-    /// The fields of the message that replaces the others.
-    private var replacement: [FormField] {
-        [
-            FormField(
-                name: Name.title,
-                label: catalogue[.recallNewTitle],
-                kind: .text,
-                hint: catalogue[.recallOnlyReplace],
-                maxLength: Self.longestTitle
-            ),
-            FormField(
-                name: Name.body,
-                label: catalogue[.recallNewBody],
-                kind: .text,
-                maxLength: Self.longestText
-            ),
-        ]
+    /// The fields of the message that replaces the others: for everybody else, and for each locale of the content.
+    private func replacement(_ locales: [String]) -> [FormField] {
+        ([""] + locales).flatMap { locale -> [FormField] in
+            let readers = locale.isEmpty ? "" : " (\(locale))"
+            return [
+                FormField(
+                    name: Self.name(Name.title, locale),
+                    label: catalogue[.recallNewTitle] + readers,
+                    kind: .text,
+                    hint: catalogue[locale.isEmpty ? .recallOnlyReplace : .recallLocaleEmpty],
+                    maxLength: Self.longestTitle
+                ),
+                FormField(
+                    name: Self.name(Name.body, locale),
+                    label: catalogue[.recallNewBody] + readers,
+                    kind: .text,
+                    maxLength: Self.longestText
+                ),
+            ]
+        }
+    }
+
+    /// The name of a field; the locale is "" for everybody else.
+    private static func name(_ field: String, _ locale: String) -> String {
+        locale.isEmpty ? field : "\(field).\(locale)"
     }
 
     private func recall(_ call: ConsoleCall) async throws -> ConsoleReply {
@@ -125,7 +138,13 @@ struct RecallPage: Sendable {
             guard mode != .replace || !title.isEmpty || !body.isEmpty else {
                 throw FormRefusal([Name.title: catalogue[.recallTextMissing]])
             }
-            let content = mode == .replace ? Self.content(title, body) : nil
+            let texts = ([""] + facts.locales).map { locale in
+                (
+                    locale: locale, title: call.typed(Self.name(Name.title, locale)),
+                    body: call.typed(Self.name(Name.body, locale))
+                )
+            }
+            let content = mode == .replace ? Self.content(texts) : nil
             let reason = call.typed(Name.reason)
             _ = try await responder.database.run {
                 try await $0.recallDelivery(facts.id, reason: reason, mode: mode, content: content, by: call.actor)
@@ -134,10 +153,23 @@ struct RecallPage: Sendable {
         }
     }
 
-    /// A content with only a title and a text, for every platform.
-    private static func content(_ title: String, _ body: String) -> String {
-        let shown = JSONObjectText.write(["title": title, "body": body].filter { !$0.value.isEmpty }) ?? "{}"
-        let sections = Platform.allCases.map { "\(JSONObjectText.quoted($0.rawValue)): \(shown)" }
-        return "{\(sections.joined(separator: ", "))}"
+    /// A content with only titles and texts, for every platform. A locale without any gets the main ones.
+    private static func content(_ texts: [(locale: String, title: String, body: String)]) -> String {
+        var main = ""
+        var variants: [String] = []
+        for (locale, title, body) in texts {
+            guard let shown = JSONObjectText.write(["title": title, "body": body].filter { !$0.value.isEmpty }) else {
+                continue
+            }
+            let sections = Platform.allCases.map { "\(JSONObjectText.quoted($0.rawValue)): \(shown)" }
+                .joined(separator: ", ")
+            if locale.isEmpty {
+                main = sections
+            } else {
+                variants.append("\(JSONObjectText.quoted(locale)): {\(sections)}")
+            }
+        }
+        guard !variants.isEmpty else { return "{\(main)}" }
+        return "{\(main), \(JSONObjectText.quoted(ContentForm.locales)): {\(variants.joined(separator: ", "))}}"
     }
 }

@@ -184,6 +184,7 @@ extension Catalogue {
             case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
             case "delivery.winner": .auditWinner
+            case "delivery.request": .auditRequest
             case "delivery.approve": .auditApprove
             case "delivery.reject": .auditReject
             case "delivery.withdraw": .auditWithdraw

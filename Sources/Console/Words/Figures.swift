@@ -5,6 +5,10 @@ import Store
 enum Figures {
     private static var form: NumberForm { .current }
 
+    /// The clock of the part of a page that shows times in a zone of its own; nil: UTC. It belongs to the task, so that
+    /// all of its times agree.
+    @TaskLocal static var zone: ZoneClock?
+
     /// All digits, in groups: 1,234,567.
     static func count(_ value: Int64) -> String {
         let digits = String(value.magnitude)
@@ -80,16 +84,16 @@ enum Figures {
         String(format: format, value).replacing(".", with: form.decimal)
     }
 
-    /// A time of the database: 2026-11-24 16:20:05 UTC.
-    static func time(_ time: DatabaseTime) -> String {
-        let text = time.internetText
-        return day(text) + " " + text.dropFirst(11).prefix(8) + " UTC"
-    }
+    /// A time of the database with its zone: 2026-11-24 16:20:05 UTC.
+    static func time(_ time: DatabaseTime) -> String { zoned(time, digits: 8) }
 
     /// A time to the minute, for lists.
-    static func minute(_ time: DatabaseTime) -> String {
-        let text = time.internetText
-        return day(text) + " " + text.dropFirst(11).prefix(5) + " UTC"
+    static func minute(_ time: DatabaseTime) -> String { zoned(time, digits: 5) }
+
+    private static func zoned(_ time: DatabaseTime, digits: Int) -> String {
+        let local = zone.flatMap { clock in clock.text(at: time).map { (text: $0, zone: clock.zone) } }
+        let (text, name) = local ?? (time.internetText, "UTC")
+        return day(text) + " " + text.dropFirst(11).prefix(digits) + " " + name
     }
 
     /// A local time such as 2026-12-01T09:00 with the name of its zone.

@@ -91,12 +91,16 @@ enum Phrase: String, Sendable, CaseIterable {
         experimentChoices, experimentRate, experimentInterval,
         chooseTitle, chooseText, doneWinner, auditWinner, variantTitle, variantLook, variantNote
     // The recall of a delivery.
+    case recallLocaleEmpty
     case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
         recallNewTitle, recallNewBody, recallOnlyReplace, recallNoKey, recallTextMissing, recallAlready, recallSent,
         doneRecall, auditRecall, recalledTitle, recalledBy,
         recalledReason, recallUnsent, recallReplaced, recallRemoved, recallNotReplaced, recallNotRemoved,
         recallTooLate, recallChild, recallOf
     // The approval of a delivery.
+    case approvalOwnAwaited, approvalStartsAtOnce, approvalStartsAt, approvalStartsOver, approvalStartsNever,
+        approvalRequestedBy, requestButton, requestAtButton, requestTitle, requestNow, requestAt, requestSmall,
+        doneRequest, auditRequest, approvalsOwn, approvalRequest, whenApproved, whenApprovedLater
     case approvalTitle, approvalAwaited, approvalOutdated, approvalAbove, approvalMakers, approvalBy, approvalAt,
         approvalMessages, approvalComment, approvalWords, approveButton, rejectButton, withdrawButton, doneApprove,
         doneReject,
@@ -278,6 +282,7 @@ enum Phrase: String, Sendable, CaseIterable {
         obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
         obstacleExpiredCredential, obstacleLink
     // When messages leave: the recipient's time, waves, sending hours.
+    case localTimeOver, waveOver, copiedFrom, copyContent, copyLeft
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
         localTimeClock,
         pastChoose, pastMissing, pastNow, pastNextDay, pastSkip, wavesTitle, wavesText, wavesHint, waveNumber, waveSize,

@@ -65,6 +65,8 @@ CREATE TABLE pushmta_engine.delivery (
     label text NOT NULL DEFAULT '' CONSTRAINT delivery_label_form CHECK (pushmta_engine.is_label(label)),
     kind text NOT NULL DEFAULT 'batch' CHECK (kind IN ('batch', 'continuous')),
     parent_delivery_id bigint REFERENCES pushmta_engine.delivery,
+    -- The delivery that it was copied from. It may be gone.
+    copied_from bigint,
     -- The recurring delivery that it is a run of.
     recurrence_of bigint REFERENCES pushmta_engine.delivery,
     -- A delivery that shows to seed addresses what another delivery will say. Without another delivery, it tests whether an
@@ -140,6 +142,8 @@ CREATE TABLE pushmta_engine.delivery (
     wait_until timestamptz,
     -- Why it may not begin even if it is due: its messages are not counted, or need an approval. Empty if it may.
     gate text NOT NULL DEFAULT '',
+    -- Whether it waits for an approval and starts as soon as it has it, so that its start is not known yet.
+    starts_approved boolean NOT NULL DEFAULT false,
     -- Whether an ended delivery has only what reports show left: its row, its applications, its counts, its statistics.
     purged boolean NOT NULL DEFAULT false,
     created_by text NOT NULL DEFAULT session_user,

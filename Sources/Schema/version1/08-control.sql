@@ -351,12 +351,11 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.end_of(pushmta_engine.delivery, timestamptz) IS
     'Until when a delivery that begins at this moment is valid; null for a continuous one. Refuses an end before its beginning.';
 
-CREATE FUNCTION pushmta.start_delivery(delivery bigint, start_at timestamptz DEFAULT NULL) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
+CREATE FUNCTION pushmta_engine.give_start(delivery bigint, start_at timestamptz, requested boolean) RETURNS void
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    current_state text;
-    current_kind text;
+    current_state text; current_kind text;
     begins timestamptz;
     at_once boolean;
     -- Whether an analysis has prepared its messages, and they are still what it would send.
@@ -374,8 +373,7 @@ BEGIN
     IF current_state IS NULL THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery creates one.';
-    END IF;
-    IF current_state NOT IN ('editing', 'analysing', 'ready') THEN
+    ELSIF current_state NOT IN ('editing', 'analysing', 'ready') THEN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
@@ -385,7 +383,7 @@ BEGIN
     DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
     is_frozen := is_frozen AND keep_analysis(delivery, begins);
     PERFORM keep_plan(delivery);
-    is_released := is_frozen AND current_state = 'ready' AND begins = now();
+    is_released := is_frozen AND current_state = 'ready' AND begins = now() AND NOT requested;
     -- A continuous delivery has no target to prepare: its caller may send at once, even in the same transaction.
     at_once := current_kind = 'continuous' AND begins = now();
     UPDATE pushmta_engine.delivery d SET state_reason = '', start_at = begins, changed_at = now(),
@@ -393,9 +391,14 @@ BEGIN
         started_at = CASE WHEN at_once OR is_released THEN now() END,
         prepared = at_once OR is_frozen AND d.prepared, prepare_to = CASE WHEN at_once THEN 0 WHEN is_frozen THEN d.prepare_to END,
         log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END,
-        valid_until = end_of(d, begins), gate = CASE WHEN NOT is_frozen AND is_gated(delivery) THEN uncounted() ELSE '' END
+        valid_until = end_of(d, begins), gate = CASE WHEN NOT is_frozen AND is_gated(delivery) THEN uncounted() ELSE '' END,
+        starts_approved = requested AND begins = now()
     WHERE d.id = delivery;
-    PERFORM require_release(delivery, current_state);
+    IF requested THEN
+        PERFORM close_gate(delivery);
+    ELSE
+        PERFORM require_release(delivery, current_state);
+    END IF;
     PERFORM check_plan(delivery, begins, (SELECT d.valid_until FROM pushmta_engine.delivery d WHERE d.id = delivery));
     UPDATE experiment e SET look_at = begins WHERE e.delivery_id = delivery;
     IF at_once THEN
@@ -408,11 +411,23 @@ BEGIN
     END IF;
     PERFORM pg_notify('pushmta_wake', delivery::text);
 END $$;
+COMMENT ON FUNCTION pushmta_engine.give_start(bigint, timestamptz, boolean) IS
+    'Starts a delivery, now (null) or at a time. One whose approval is requested waits for it; any other that needs one and has none is '
+    'refused.';
+
+CREATE FUNCTION pushmta.start_delivery(delivery bigint, start_at timestamptz DEFAULT NULL) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
+#variable_conflict use_variable
+BEGIN
+    DELETE FROM start_request r WHERE r.delivery_id = delivery;
+    PERFORM give_start(delivery, start_at, false);
+END $$;
 COMMENT ON FUNCTION pushmta.start_delivery(bigint, timestamptz) IS
     'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its list of targets stays as '
     'it is. If it was analysed, and the analysis still holds, its messages leave at once; if not, they are prepared first. A '
     'continuous delivery that starts now accepts messages at once, even in the same transaction. It has no end of its own: its validity '
-    'is that of each message. If its service asks for approvals, it is analysed first and, above the size, approved.';
+    'is that of each message. If its service asks for approvals, it is analysed first and, above the size, approved: see '
+    'pushmta.request_approval.';
 
 CREATE FUNCTION pushmta.pause_delivery(delivery bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

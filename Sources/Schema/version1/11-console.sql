@@ -384,7 +384,7 @@ BEGIN
     SELECT s.user_name, s.user_role INTO who, role FROM console_session_of(caller, true) s WHERE NOT s.is_one_time;
     SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF role IN ('operate', 'admin') OR role = 'marketing' AND whole.started_by = who THEN
-        allowed := ARRAY['pause', 'stop', 'start', 'reschedule', 'edit', 'recall'];
+        allowed := ARRAY['pause', 'stop', 'start', 'request', 'reschedule', 'edit', 'recall'];
         -- The author also decides what follows a guard that has paused it.
         IF role <> 'marketing' OR whole.paused_by = who OR whole.paused_by = '' AND EXISTS (SELECT FROM delivery_wave w
             WHERE w.delivery_id = delivery AND w.held_at IS NOT NULL AND w.passed_at IS NULL) THEN
@@ -415,7 +415,7 @@ BEGIN
         -- Raises the error for an insufficient role.
         PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
     END IF;
-    IF action = 'start' AND lock_delivery(delivery) NOT IN ('analysing', 'ready') THEN
+    IF action IN ('start', 'request') AND lock_delivery(delivery) NOT IN ('analysing', 'ready') THEN
         RAISE EXCEPTION 'Delivery % is no longer analysed: it has gone back to its author, or was started.', delivery
             USING ERRCODE = 'PM008', HINT = 'Load its page again.';
     END IF;
@@ -428,14 +428,17 @@ BEGIN
         WHEN 'resume' THEN PERFORM pushmta.resume_delivery(delivery);
         WHEN 'stop' THEN PERFORM pushmta.stop_delivery(delivery);
         WHEN 'start' THEN PERFORM pushmta.start_delivery(delivery, start_at);
+        WHEN 'request' THEN PERFORM pushmta.request_approval(delivery, start_at);
         WHEN 'reschedule' THEN PERFORM pushmta.reschedule_delivery(delivery, coalesce(start_at, now()));
         WHEN 'edit' THEN PERFORM pushmta.reschedule_delivery(delivery, NULL);
     END CASE;
     UPDATE pushmta_engine.delivery d SET paused_by = who WHERE d.id = delivery AND action = 'pause' AND NOT was_paused;
-    UPDATE pushmta_engine.delivery d SET started_by = who WHERE d.id = delivery AND action = 'start' AND d.started_by = '';
+    UPDATE pushmta_engine.delivery d SET started_by = who
+    WHERE d.id = delivery AND action IN ('start', 'request') AND d.started_by = '';
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_control(pushmta_engine.console_caller, text, bigint, timestamptz) IS
-    'Pauses, resumes, stops or starts a delivery, moves its start, or takes it back to editing, for a signed-in user who may do so.';
+    'Pauses, resumes, stops or starts a delivery, requests its approval, moves its start, or takes it back to editing, for a signed-in '
+    'user who may do so.';
 
 CREATE FUNCTION pushmta_engine.console_drain(caller pushmta_engine.console_caller, host uuid) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -1036,6 +1039,7 @@ BEGIN
     DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = old;
     DELETE FROM delivery_application a WHERE a.delivery_id = old;
     DELETE FROM approval a WHERE a.delivery_id = old;
+    DELETE FROM start_request r WHERE r.delivery_id = old;
     DELETE FROM delivery_maker m WHERE m.delivery_id = old;
     DELETE FROM delivery d WHERE d.id = old;
 EXCEPTION WHEN foreign_key_violation THEN
@@ -1105,8 +1109,9 @@ BEGIN
     made := make_delivery(held.label, held.applications, content, chosen);
     INSERT INTO delivery_maker (delivery_id, kind, name) SELECT made, 'console', u FROM unnest(held.owner || held.editors) u;
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
-    UPDATE pushmta_engine.delivery d SET target_audience = held.fields ->> 'target.audience'
-    WHERE d.id = made AND d.target_filter IS NOT NULL AND held.fields ->> 'target.audience' <> '';
+    UPDATE pushmta_engine.delivery d SET copied_from = substring(held.fields ->> 'copied.from' FROM '^[0-9]{1,18}$')::bigint,
+        target_audience = CASE WHEN d.target_filter IS NULL THEN '' ELSE coalesce(held.fields ->> 'target.audience', '') END
+    WHERE d.id = made;
     PERFORM keep_one_time_code(made, is_code);
     IF settings ? 'seeds' THEN
         PERFORM pushmta.set_seeds(made, ARRAY(SELECT jsonb_array_elements_text(settings -> 'seeds')));
@@ -1159,8 +1164,8 @@ COMMENT ON FUNCTION pushmta_engine.console_prove_draft(pushmta_engine.console_ca
     'Sends a draft''s content to seed addresses, for a signed-in user. Returns the proof, which is a delivery of its own.';
 
 CREATE FUNCTION pushmta_engine.console_start_draft(caller pushmta_engine.console_caller, draft bigint, expected integer, content text,
-    filter text, exclude text[], settings jsonb, start_at timestamptz, analyzes boolean DEFAULT false) RETURNS bigint
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    filter text, exclude text[], settings jsonb, start_at timestamptz, analyzes boolean DEFAULT false, requests boolean DEFAULT false)
+    RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_composer(caller);
@@ -1169,6 +1174,8 @@ DECLARE
 BEGIN
     IF analyzes THEN
         PERFORM pushmta.analyze_delivery(made);
+    ELSIF requests THEN
+        PERFORM pushmta.request_approval(made, start_at);
     ELSE
         PERFORM pushmta.start_delivery(made, start_at);
     END IF;
@@ -1179,14 +1186,14 @@ BEGIN
     IF (SELECT d.one_time_code FROM pushmta_engine.delivery d WHERE d.id = made) THEN
         PERFORM note_audit(who, 'delivery.one_time_code', made::text, held.label, caller.address);
     END IF;
-    PERFORM note_audit(who, CASE WHEN analyzes THEN 'delivery.analyze' ELSE 'delivery.start' END, made::text, held.label,
-        caller.address);
+    PERFORM note_audit(who, CASE WHEN analyzes THEN 'delivery.analyze' WHEN requests THEN 'delivery.request' ELSE 'delivery.start' END,
+        made::text, held.label, caller.address);
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_start_draft(pushmta_engine.console_caller, bigint, integer, text, text, text[], jsonb,
-    timestamptz, boolean) IS
-    'Creates a delivery from a draft and starts it, now (null) or at a time, or has it analysed, for a signed-in user. The draft is '
-    'deleted; it comes back if the delivery is edited again.';
+    timestamptz, boolean, boolean) IS
+    'Creates a delivery from a draft and starts it, now (null) or at a time, or has it analysed, or requests its approval for that start, '
+    'for a signed-in user. The draft is deleted; it comes back if the delivery is edited again.';
 
 CREATE FUNCTION pushmta_engine.console_duplicate(caller pushmta_engine.console_caller, delivery bigint) RETURNS TABLE (label text,
     applications text[], content jsonb, settings jsonb, filter text, lists text[]) LANGUAGE plpgsql SECURITY DEFINER

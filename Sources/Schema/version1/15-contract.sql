@@ -33,7 +33,8 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
     coalesce(c.journal_replayed, 0) + coalesce(u.journal_replayed, 0) AS journal_replayed,
     coalesce(c.parts_ready, 0) AS parts_ready, coalesce(c.parts_claimed, 0) AS parts_claimed,
     coalesce(c.parts_waiting, 0) AS parts_waiting, coalesce(c.parts_done, 0) + coalesce(u.parts, 0) AS parts_done, d.prepared,
-    d.created_at, d.start_at, d.started_at, d.finished_at, d.valid_until, now() AS snapshot_at,
+    d.created_at, CASE WHEN NOT d.starts_approved THEN d.start_at END AS start_at, d.started_at, d.finished_at,
+    CASE WHEN NOT d.starts_approved THEN d.valid_until END AS valid_until, now() AS snapshot_at,
     CASE WHEN d.kind = 'continuous' THEN d.parent_delivery_id END AS parent_delivery_id, d.proof,
     CASE WHEN d.state IN ('analysing', 'pending', 'preparing') AND d.wait_reason <> '' THEN d.wait_reason
         WHEN d.state = 'pending' AND d.gate <> '' AND (d.analysed OR d.start_at <= now()) THEN d.gate
@@ -61,7 +62,8 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
     -- How many of its messages went to seed addresses in addition to the target.
     d.seeds, (SELECT k.name FROM pushmta_engine.category k WHERE k.id = d.category_id) AS category,
     -- Since when lists leave it out.
-    d.archived_at
+    d.archived_at,
+    d.copied_from
 FROM pushmta_engine.delivery d
 LEFT JOIN pushmta_engine.delivery_sum u ON u.delivery_id = d.id
 LEFT JOIN LATERAL (

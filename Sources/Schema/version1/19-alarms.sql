@@ -331,6 +331,7 @@ SELECT CASE WHEN d.start_at <= now() THEN 'critical' ELSE 'warning' END, 'delive
         to_char(d.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), d.gate),
     format('somebody who did not make it can approve it: pushmta delivery approve %s', d.id), NULL, d.id
 FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.gate <> '' AND d.analysed AND d.start_at < now() + interval '1 hour'
+    AND NOT d.starts_approved
 UNION ALL
 -- Deliveries that wait for the same thing raise one alarm.
 SELECT 'warning', 'delivery_waiting', 'delivery', min(d.id)::text,

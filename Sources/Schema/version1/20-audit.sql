@@ -30,13 +30,21 @@ CREATE FUNCTION pushmta_engine.is_audited(kind text, done text, subject text, de
             -- analysis, a start or a proof.
             OR kind = 'rate' AND is_audited.subject = 'delivery ' || a.subject AND a.action IN ('delivery.add', 'delivery.follow')
             OR kind = 'rate' AND done = 'add' AND a.action = 'recurrence.run'
-            OR a.who <> session_user AND a.action IN ('delivery.analyze', 'delivery.start', 'delivery.proof')
+            OR a.who <> session_user AND a.action IN ('delivery.analyze', 'delivery.start', 'delivery.request', 'delivery.proof')
                 AND (kind = 'delivery' AND done IN ('add', 'proof', 'weight') OR kind = 'rate' AND is_audited.subject LIKE 'delivery %')
             -- Actions that the console logs under another name than that of the changed object.
             OR kind = 'credential' AND a.action = 'credential.set' OR kind = 'seed' AND a.action = 'subscriber.forget'
             OR kind = 'delivery' AND a.action = 'application.test' AND a.detail LIKE 'delivery ' || is_audited.subject || ',%')) $$;
 COMMENT ON FUNCTION pushmta_engine.is_audited(text, text, text, text) IS
     'Whether this transaction has already logged a change to an object.';
+
+CREATE FUNCTION pushmta_engine.is_requested(kind text, done text, subject text) RETURNS boolean LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    RETURN kind = 'delivery' AND done = 'start' AND EXISTS (SELECT FROM start_request r WHERE r.delivery_id = subject::bigint);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.is_requested(text, text, text) IS
+    'Whether a change is the start of a delivery whose approval was requested, which was logged with the request.';
 
 CREATE FUNCTION pushmta_engine.audit_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -93,7 +101,7 @@ BEGIN
             WHEN after ->> 'state' = 'paused' THEN 'pause' WHEN after ->> 'state' = 'stopped' THEN 'stop' ELSE 'resume' END;
         changed := place ->> 'label';
     END IF;
-    IF NOT is_audited(TG_ARGV[0], done, subject, changed) THEN
+    IF NOT is_audited(TG_ARGV[0], done, subject, changed) AND NOT is_requested(TG_ARGV[0], done, subject) THEN
         PERFORM note_change(TG_ARGV[0] || '.' || done, subject, changed);
     END IF;
     RETURN NULL;

@@ -349,11 +349,13 @@ BEGIN
         state = CASE WHEN found_state = 'analysing' THEN 'ready' ELSE d.state END
     WHERE d.id = delivery;
     PERFORM close_gate(delivery);
-    RETURN CASE WHEN found_state = 'analysing' THEN 'ready' ELSE found_state END;
+    PERFORM keep_request(delivery);
+    RETURN (SELECT d.state FROM pushmta_engine.delivery d WHERE d.id = delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.end_analysis(bigint, jsonb, jsonb, integer) IS
     'Notes what rendering messages of a delivery showed, unless they were dropped or it has started meanwhile. One that is being analysed '
-    'is then ready. One that cannot be sent as it is, also a scheduled one, is editing. Returns its state.';
+    'is then ready, or waits for the approval that was requested for it. One that cannot be sent as it is, also a scheduled one, is '
+    'editing. Returns its state.';
 
 CREATE FUNCTION pushmta_engine.drop_old_analyses(most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -371,10 +373,19 @@ BEGIN
         UPDATE delivery_analysis a SET remade_because = 'it was not started within a day' WHERE a.delivery_id = forgotten;
         dropped := dropped + 1;
     END LOOP;
+    -- One that starts as soon as it is approved is prepared and counted again.
+    FOR forgotten IN SELECT d.id FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.gate <> '' AND d.analysed
+        AND d.starts_approved AND d.frozen_until < now() - interval '1 day' ORDER BY d.frozen_until LIMIT most FOR UPDATE SKIP LOCKED
+    LOOP
+        PERFORM drop_preparation(forgotten);
+        UPDATE pushmta_engine.delivery d SET log_day = message_day() WHERE d.id = forgotten;
+        UPDATE delivery_analysis a SET remade_because = 'it was not approved within a day' WHERE a.delivery_id = forgotten;
+    END LOOP;
     RETURN dropped;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_old_analyses(integer) IS
-    'Drops the messages of deliveries that were analysed and not started; returns how many deliveries are editing again.';
+    'Drops the messages of deliveries that were analysed and not started; returns how many deliveries are editing again. Those that '
+    'start as soon as they are approved still wait for that, with new messages.';
 
 CREATE VIEW pushmta_engine.delivery_pace AS
 SELECT c.delivery_id, r.id AS rate_limit_id,

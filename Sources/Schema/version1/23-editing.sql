@@ -121,11 +121,12 @@ DECLARE
 BEGIN
     INSERT INTO delivery (label, kind, content, target_kind, target_filter, target_sql, one_per_user, allow_duplicates,
         category_id, seed_names, priority, weight, validity, ends_at, ambiguity_policy, max_retries, retry_period_seconds,
-        retry_schedule, target_audience, recurrence_of, created_by, started_by)
+        retry_schedule, target_audience, recurrence_of, copied_from, created_by, started_by)
     SELECT coalesce(duplicate_delivery.label, d.label), d.kind, d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user,
         d.allow_duplicates, d.category_id, d.seed_names, d.priority, d.weight, d.validity,
         CASE WHEN d.ends_at > now() THEN d.ends_at END, d.ambiguity_policy, d.max_retries, d.retry_period_seconds,
-        d.retry_schedule, d.target_audience, recurring, CASE WHEN recurring IS NULL THEN session_user ELSE d.created_by END,
+        d.retry_schedule, d.target_audience, recurring, CASE WHEN recurring IS NULL THEN d.id END,
+        CASE WHEN recurring IS NULL THEN session_user ELSE d.created_by END,
         CASE WHEN recurring IS NULL THEN '' ELSE d.started_by END
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;
@@ -185,6 +186,12 @@ COMMENT ON FUNCTION pushmta.copy_delivery(bigint, text) IS
     'exclusions are copied as far as they are still kept, and a fixed end if it is not over. Whether it carries one-time codes is not: see '
     'pushmta.set_one_time_code.';
 
+CREATE FUNCTION pushmta_engine.copy_source(wanted bigint) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT o.id FROM pushmta_engine.delivery d JOIN pushmta_engine.delivery o ON o.id = d.copied_from WHERE d.id = wanted $$;
+COMMENT ON FUNCTION pushmta_engine.copy_source(bigint) IS
+    'The delivery that another one was copied from; null if it is no copy, or its original is gone.';
+
 CREATE FUNCTION pushmta.reschedule_delivery(delivery bigint, start_at timestamptz) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -205,7 +212,7 @@ BEGIN
     ELSE
         is_frozen := keep_analysis(delivery, begins);
         UPDATE pushmta_engine.delivery d SET start_at = begins, valid_until = end_of(d, begins), wait_reason = '', wait_failures = 0,
-            wait_until = NULL, changed_at = now(),
+            wait_until = NULL, changed_at = now(), starts_approved = false,
             log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END
         WHERE d.id = delivery;
         PERFORM close_gate(delivery);

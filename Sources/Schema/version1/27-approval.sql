@@ -1,5 +1,8 @@
 -- The approval of deliveries: those of a service above a size leave only when somebody who did not make them has approved them.
 --
+-- A request for an approval also says when the delivery starts: at a time, or as soon as it is approved. It waits like a scheduled one
+-- that may not leave yet, so that the approval alone lets it go.
+--
 -- An approval is bound to what a delivery says, whom it goes to, its settings, its start and its counted size. Each start checks it:
 -- pushmta.start_delivery before messages of an analysis leave, and the claim of a scheduled delivery (hold_unapproved), which is
 -- prepared and counted before its start. Its size may then be up to a twentieth larger than the approved one: people register between
@@ -57,6 +60,17 @@ CREATE TABLE pushmta_engine.approval (
 COMMENT ON TABLE pushmta_engine.approval IS 'Who approved which delivery, and what exactly; a void approval stays as a record.';
 CREATE UNIQUE INDEX approval_delivery ON pushmta_engine.approval (delivery_id) WHERE voided_at IS NULL;
 CREATE INDEX approval_all ON pushmta_engine.approval (delivery_id, id);
+
+CREATE TABLE pushmta_engine.start_request (
+    delivery_id bigint PRIMARY KEY REFERENCES pushmta_engine.delivery,
+    -- Null: as soon as it is approved.
+    start_at timestamptz,
+    kind text NOT NULL,
+    name text NOT NULL,
+    requested_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON TABLE pushmta_engine.start_request IS
+    'Who requested the approval of a delivery, and the start that was named with the request.';
 
 -- Who is who.
 
@@ -118,6 +132,8 @@ CREATE TRIGGER delivery_maker_update AFTER UPDATE OF content, target_kind, targe
     retry_schedule, start_at ON pushmta_engine.delivery
     FOR EACH ROW WHEN (OLD.started_at IS NULL AND NEW.kind = 'batch' AND NOT NEW.proof
         AND (OLD.start_at IS NOT NULL AND NEW.start_at IS NOT NULL AND OLD.start_at <> NEW.start_at
+            -- The approval gives it the start that was requested.
+            AND NOT (OLD.starts_approved AND NEW.gate = '')
         OR (OLD.content, OLD.target_kind, OLD.target_filter, OLD.target_sql, OLD.one_per_user, OLD.allow_duplicates, OLD.one_time_code,
             OLD.category_id, OLD.seed_names, OLD.priority, OLD.weight, OLD.validity, OLD.ends_at, OLD.ambiguity_policy,
             OLD.max_retries, OLD.retry_period_seconds, OLD.retry_schedule)
@@ -225,10 +241,24 @@ CREATE FUNCTION pushmta_engine.is_gated(delivery bigint) RETURNS boolean LANGUAG
     SELECT EXISTS (SELECT FROM release_check c WHERE c.delivery_id = is_gated.delivery) $$;
 COMMENT ON FUNCTION pushmta_engine.is_gated(bigint) IS 'Whether a delivery is counted before it leaves, because it may need an approval.';
 
+CREATE FUNCTION pushmta_engine.start_approved(delivery bigint) RETURNS void LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+    WITH begun AS (
+        UPDATE pushmta_engine.delivery d SET start_at = now(), valid_until = end_of(d, now()), starts_approved = false, changed_at = now()
+        WHERE d.id = start_approved.delivery AND d.state = 'pending' AND d.starts_approved AND d.gate = ''
+        RETURNING d.id
+    ), approved AS (
+        UPDATE approval a SET start_at = now() FROM begun b WHERE a.delivery_id = b.id AND a.voided_at IS NULL
+    )
+    UPDATE experiment e SET look_at = now() FROM begun b WHERE e.delivery_id = b.id $$;
+COMMENT ON FUNCTION pushmta_engine.start_approved(bigint) IS
+    'Gives a locked delivery that starts as soon as it is approved its start: now, if nothing holds it any more.';
+
 CREATE FUNCTION pushmta_engine.close_gate(delivery bigint) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
     UPDATE pushmta_engine.delivery d SET gate = c.problem FROM release_check c
-    WHERE d.id = close_gate.delivery AND c.delivery_id = d.id AND d.state = 'pending' AND d.gate <> c.problem $$;
+    WHERE d.id = close_gate.delivery AND c.delivery_id = d.id AND d.state = 'pending' AND d.gate <> c.problem;
+    SELECT start_approved(close_gate.delivery) $$;
 COMMENT ON FUNCTION pushmta_engine.close_gate(bigint) IS
     'Notes what a locked scheduled delivery waits for, or that it may begin.';
 
@@ -249,10 +279,12 @@ BEGIN
     IF NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = NEW.id) THEN
         PERFORM void_approval(NEW.id, 'it was edited again');
     END IF;
+    DELETE FROM start_request r WHERE r.delivery_id = NEW.id;
+    UPDATE pushmta_engine.delivery d SET starts_approved = false WHERE d.id = NEW.id AND d.starts_approved;
     RETURN NULL;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.void_edited_approval() IS
-    'Ends the approval of a delivery that is edited again, unless it recurs.';
+    'Ends the approval of a delivery that is edited again, unless it recurs, and the request for one.';
 CREATE TRIGGER delivery_edited_approval AFTER UPDATE OF state ON pushmta_engine.delivery
     FOR EACH ROW WHEN (NEW.state = 'editing' AND OLD.state <> 'editing') EXECUTE FUNCTION pushmta_engine.void_edited_approval();
 
@@ -282,10 +314,11 @@ BEGIN
     ELSIF was_state <> 'ready' THEN
         RAISE EXCEPTION 'Delivery % was not started: above % messages a delivery of service "%" needs an approval, and its size is not '
             'known.', delivery, need.above, need.service
-            USING ERRCODE = 'PM180', HINT = 'Analyse it first with pushmta.analyze_delivery, and start it when it is ready.';
+            USING ERRCODE = 'PM180',
+                HINT = 'Analyse it first with pushmta.analyze_delivery, or request its approval with pushmta.request_approval.';
     ELSIF need.objection <> '' THEN
         RAISE EXCEPTION 'Delivery % was not started: %.', delivery, need.objection
-            USING ERRCODE = 'PM181', HINT = 'Somebody who did not make it can approve it with pushmta.approve_delivery.';
+            USING ERRCODE = 'PM181', HINT = 'Request it with pushmta.request_approval: it then starts when somebody else has approved it.';
     END IF;
     -- Moving it needs a new approval.
     UPDATE approval a SET start_at = d.start_at FROM pushmta_engine.delivery d
@@ -313,11 +346,13 @@ DECLARE
     opened integer := 0;
     words text;
 BEGIN
-    FOR waiting IN SELECT d.id, c.problem, d.valid_until <= now() AS is_over,
-            CASE WHEN now() < d.start_at + interval '1 hour' THEN d.start_at ELSE now() END AS begins
+    FOR waiting IN SELECT d.id, c.problem, v.ends <= now() AS is_over,
+            CASE WHEN now() < d.start_at + interval '1 hour' AND NOT d.starts_approved THEN d.start_at ELSE now() END AS begins
         FROM pushmta_engine.delivery d LEFT JOIN release_check c ON c.delivery_id = d.id
+        -- The validity of one that starts as soon as it is approved has not begun.
+        CROSS JOIN LATERAL (SELECT CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END AS ends) v
         WHERE d.state = 'pending' AND d.gate <> '' AND (d.analysed AND coalesce(c.problem, '') <> d.gate OR c.delivery_id IS NULL
-            OR d.valid_until <= now())
+            OR v.ends <= now())
         ORDER BY d.start_at, d.id LIMIT most FOR UPDATE OF d SKIP LOCKED
     LOOP
         IF waiting.is_over THEN
@@ -326,9 +361,11 @@ BEGIN
                 'problem', words, 'remedy', 'give it a later end, and have it approved')), NULL);
         ELSIF waiting.problem = '' AND NOT keep_analysis(waiting.id, waiting.begins) THEN
             -- Its messages are too old. They are prepared and counted once more.
+            UPDATE pushmta_engine.delivery d SET log_day = message_day() WHERE d.id = waiting.id AND d.starts_approved;
             CONTINUE;
         ELSE
             UPDATE pushmta_engine.delivery d SET gate = coalesce(waiting.problem, ''), changed_at = now() WHERE d.id = waiting.id;
+            PERFORM start_approved(waiting.id);
             opened := opened + (coalesce(waiting.problem, '') = '')::integer;
         END IF;
     END LOOP;
@@ -340,6 +377,75 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.open_gates(integer) IS
     'Releases deliveries that waited for an approval and have it, or no longer need one; notes what the others wait for. One whose '
     'validity has ended is edited again. Returns how many may go.';
+
+-- Request an approval.
+
+CREATE FUNCTION pushmta_engine.keep_request(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    begins timestamptz;
+    words text;
+BEGIN
+    SELECT CASE WHEN r.start_at > now() THEN r.start_at END INTO begins
+    FROM start_request r JOIN pushmta_engine.delivery d ON d.id = r.delivery_id WHERE r.delivery_id = delivery AND d.state = 'ready';
+    IF NOT FOUND THEN
+        RETURN;
+    ELSIF EXISTS (SELECT FROM release_check c WHERE c.delivery_id = delivery AND c.objection <> '') THEN
+        PERFORM give_start(delivery, begins, true);
+    ELSE
+        -- It is small, or its service no longer asks for approvals.
+        PERFORM give_start(delivery, begins, false);
+    END IF;
+EXCEPTION WHEN SQLSTATE 'PM009' OR SQLSTATE 'PM171' THEN
+    -- Its end or its plan no longer allows the start, or it recurs now: its author gives it another one.
+    GET STACKED DIAGNOSTICS words = MESSAGE_TEXT;
+    DELETE FROM start_request r WHERE r.delivery_id = delivery;
+    UPDATE pushmta_engine.delivery d SET state_reason = words WHERE d.id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_request(bigint) IS
+    'Gives a locked delivery that is ready the start that was named with the request for its approval, if there was one. It waits for the '
+    'approval, or starts if it needs none.';
+
+CREATE FUNCTION pushmta.request_approval(delivery bigint, start_at timestamptz DEFAULT NULL) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+    begins timestamptz := start_moment(delivery, start_at);
+    need release_check;
+    name text;
+BEGIN
+    IF found_state NOT IN ('editing', 'analysing', 'ready') THEN
+        RAISE EXCEPTION 'Delivery % is %: the approval of a delivery is requested before its start.', delivery, found_state
+            USING ERRCODE = 'PM008', HINT = 'pushmta.reschedule_delivery moves the start of one that waits for it.';
+    END IF;
+    SELECT c.* INTO need FROM release_check c WHERE c.delivery_id = delivery;
+    IF need.delivery_id IS NULL OR found_state = 'ready' AND need.objection = '' THEN
+        RAISE EXCEPTION 'Delivery % needs no approval, or has it.', delivery
+            USING ERRCODE = 'PM182', HINT = 'Start it with pushmta.start_delivery.';
+    END IF;
+    PERFORM refuse_recurring(delivery);
+    PERFORM refuse_unlisted(delivery);
+    PERFORM check_plan(delivery, begins, end_of(d, begins)) FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    INSERT INTO start_request AS r (delivery_id, start_at, kind, name)
+    SELECT delivery, CASE WHEN begins > now() THEN begins END, l.kind, l.name FROM acting_login() l
+    ON CONFLICT ON CONSTRAINT start_request_pkey DO UPDATE SET start_at = excluded.start_at, kind = excluded.kind, name = excluded.name,
+        requested_at = excluded.requested_at;
+    name := (SELECT d.label FROM pushmta_engine.delivery d WHERE d.id = delivery);
+    IF NOT is_audited('delivery', 'request', delivery::text, name) THEN
+        PERFORM note_change('delivery.request', delivery::text, name);
+    END IF;
+    IF found_state = 'editing' THEN
+        PERFORM pushmta.analyze_delivery(delivery);
+    ELSIF found_state = 'ready' THEN
+        PERFORM give_start(delivery, start_at, true);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta.request_approval(bigint, timestamptz) IS
+    'Requests the approval of a delivery that has no start yet, for a start at a time, or as soon as it is approved (null). It is analysed '
+    'if it was not. Then it waits (pending) and starts at its time once somebody has approved it; at once if that comes later. If it '
+    'turns out to need no approval, it starts without one.';
 
 -- Approve, reject, withdraw.
 
@@ -386,13 +492,18 @@ BEGIN
         RAISE EXCEPTION 'Delivery % was made or changed by %: somebody else must approve it.', delivery, login_text(maker.kind, maker.name)
             USING ERRCODE = 'PM183', HINT = 'pushmta.delivery_awaiting_approval says who made it.';
     END IF;
+    -- As it would be now.
+    PERFORM check_plan(d.id, now(), end_of(d, now())) FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.starts_approved;
     PERFORM void_approval(delivery, 'it was approved again');
     INSERT INTO approval AS a (delivery_id, digest, messages, above, start_at, kind, name, person, comment)
-    SELECT delivery, g.digest, need.size, need.above, coalesce(start_at, d.start_at), who.kind, who.name, who.person, coalesce(comment, '')
+    SELECT delivery, g.digest, need.size, need.above, coalesce(start_at, CASE WHEN NOT d.starts_approved THEN d.start_at END), who.kind,
+        who.name, who.person, coalesce(comment, '')
     FROM pushmta_engine.delivery d JOIN delivery_digest g ON g.delivery_id = d.id WHERE d.id = delivery
     RETURNING a.id INTO made;
     IF NOT is_audited('delivery', 'approve', delivery::text, '') THEN
-        PERFORM note_change('delivery.approve', delivery::text, concat_ws(', ', need.size || ' messages', nullif(comment, '')));
+        PERFORM note_change('delivery.approve', delivery::text, concat_ws(', ', need.size || ' messages',
+            (SELECT 'requested by ' || login_text(r.kind, r.name) FROM start_request r WHERE r.delivery_id = delivery),
+            nullif(comment, '')));
     END IF;
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN made;
@@ -400,8 +511,8 @@ END $$;
 COMMENT ON FUNCTION pushmta.approve_delivery(bigint, text, timestamptz) IS
     'Approves an analysed or scheduled delivery that needs it, and returns the number of the approval. Nobody approves what the same '
     'person made or changed. It holds for the delivery as it is now, for its counted size and a twentieth more, and for its start: the one '
-    'that it has, the one named here, or else the first one that it gets. That of a recurring delivery holds for all of its runs. Any '
-    'change ends it.';
+    'that it has, the one named here, or else the first one that it gets. One whose start was named with the request for its approval '
+    'starts then, or at once if that is over. That of a recurring delivery holds for all of its runs. Any change ends it.';
 
 CREATE FUNCTION pushmta.reject_delivery(delivery bigint, reason text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -515,29 +626,38 @@ COMMENT ON VIEW pushmta.approval IS
     'start for which it holds (null: not known yet). voided_at and void_reason say when and why it ended.';
 
 CREATE VIEW pushmta.delivery_awaiting_approval AS
-SELECT d.id AS delivery_id, d.label, d.state, c.service, c.above, c.size AS messages, d.start_at, c.objection AS problem,
+SELECT d.id AS delivery_id, d.label, d.state, c.service, c.above, c.size AS messages,
+    CASE WHEN NOT d.starts_approved THEN d.start_at END AS start_at, c.objection AS problem,
     ARRAY(SELECT DISTINCT pushmta_engine.login_text(m.kind, m.name)
-        FROM pushmta_engine.delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1) AS made_by, p.local_time
+        FROM pushmta_engine.delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1) AS made_by, p.local_time, d.starts_approved,
+    pushmta_engine.login_text(r.kind, r.name) AS requested_by, r.requested_at
 FROM pushmta_engine.delivery d JOIN pushmta_engine.release_check c ON c.delivery_id = d.id
 LEFT JOIN pushmta_engine.delivery_plan p ON p.delivery_id = d.id
+LEFT JOIN pushmta_engine.start_request r ON r.delivery_id = d.id
 WHERE d.state IN ('ready', 'pending') AND c.size IS NOT NULL AND c.objection <> '';
 COMMENT ON VIEW pushmta.delivery_awaiting_approval IS
-    'Analysed and scheduled deliveries that need an approval and have none that holds: why, how many messages, who made them, '
-    'and the local time of their plan.';
+    'Analysed and scheduled deliveries that need an approval and have none that holds: why, how many messages, who made them, the local '
+    'time of their plan, when they start (start_at, or starts_approved: as soon as they are approved), and who requested the approval.';
 
 CREATE FUNCTION pushmta_engine.approval_of(wanted bigint)
     RETURNS TABLE (above bigint, messages bigint, is_counted boolean, objection text, made_by text[], approved_by text,
-        approved_at timestamptz, approved_messages bigint, approved_start timestamptz, comment text)
+        approved_at timestamptz, approved_messages bigint, approved_start timestamptz, comment text, requested_by text,
+        requested_at timestamptz, starts_approved boolean, starts_at timestamptz, valid_until timestamptz)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT c.above, c.size, c.is_counted, coalesce(c.objection, ''),
         ARRAY(SELECT DISTINCT login_text(m.kind, m.name) FROM delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1),
-        login_text(a.kind, a.name), a.approved_at, a.messages, a.start_at, a.comment
+        login_text(a.kind, a.name), a.approved_at, a.messages, a.start_at, a.comment, login_text(r.kind, r.name), r.requested_at,
+        d.starts_approved OR d.state = 'analysing' AND r.delivery_id IS NOT NULL AND r.start_at IS NULL,
+        CASE WHEN d.state = 'analysing' THEN r.start_at WHEN NOT d.starts_approved THEN d.start_at END,
+        CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END
     FROM pushmta_engine.delivery d LEFT JOIN release_check c ON c.delivery_id = d.id
     LEFT JOIN approval a ON a.id = coalesce(c.approval_id,
         (SELECT o.id FROM approval o WHERE o.delivery_id = d.id AND o.voided_at IS NULL))
+    LEFT JOIN start_request r ON r.delivery_id = d.id
     WHERE d.id = wanted $$;
 COMMENT ON FUNCTION pushmta_engine.approval_of(bigint) IS
-    'Above which size a delivery needs an approval (null: none), its counted size, what its start lacks, who made it, and its approval.';
+    'Above which size a delivery needs an approval (null: none), its counted size, what its start lacks, who made it, its approval, who '
+    'requested that, and when it starts.';
 
 CREATE FUNCTION pushmta_engine.approval_standings(deliveries bigint[]) RETURNS TABLE (delivery_id bigint, standing text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

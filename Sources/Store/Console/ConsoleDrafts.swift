@@ -123,20 +123,21 @@ extension Store {
         ).one { try $0.int64() }
     }
 
-    /// Creates a delivery from a draft and starts it, now or at a time, or has it analysed instead; returns the
-    /// delivery.
+    /// Creates a delivery from a draft and starts it, now or at a time, has it analysed instead, or requests its approval
+    /// for that start; returns the delivery.
     package func startConsoleDraft(
         _ delivery: DraftDelivery,
         at start: DatabaseTime?,
         isAnalysis: Bool = false,
+        isRequest: Bool = false,
         by actor: ConsoleActor
     ) async throws -> Int64 {
         try await query(
             """
             SELECT pushmta_engine.console_start_draft(\(ConsoleActor.caller), $5, $6, $7, $8, $9, $10::text::jsonb, $11::timestamptz,
-                $12)
+                $12, $13)
             """,
-            actor.values + delivery.values + [Self.moment(start), .bool(isAnalysis)]
+            actor.values + delivery.values + [Self.moment(start), .bool(isAnalysis), .bool(isRequest)]
         ).one { try $0.int64() }
     }
 

@@ -8,6 +8,8 @@ package enum DeliveryAction: String, Sendable, CaseIterable {
     case stop
     /// A delivery that was analysed is started.
     case start
+    /// A delivery that was analysed waits for the approval of somebody else, and starts then or later.
+    case request
     /// The start of a delivery that waits for it is moved.
     case reschedule
     /// Before its start it is edited again.

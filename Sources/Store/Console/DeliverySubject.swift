@@ -45,7 +45,7 @@ extension Store {
             """
             SELECT d.content::text, t.target_kind = 'explicit', t.target_filter, t.has_target_sql, t.exclusion_lists, t.seeds,
                 t.one_per_user, d.created_by, d.started_by, d.priority, extract(epoch FROM d.validity)::double precision,
-                coalesce(d.valid_until, d.ends_at)
+                CASE WHEN d.starts_approved THEN d.ends_at ELSE coalesce(d.valid_until, d.ends_at) END
             FROM pushmta_engine.delivery d JOIN pushmta.delivery_targeting t ON t.delivery_id = d.id WHERE d.id = $1
             """,
             [.int64(id)]

@@ -10,7 +10,7 @@ package struct AwaitedApproval: Sendable, Hashable {
     /// The size above which its service asks for approvals.
     package let above: Int64
     package let messages: Int64
-    /// When it is to start; nil if it has no start yet.
+    /// When it is to start; nil if it has no start yet, or starts as soon as it is approved.
     package let startAt: DatabaseTime?
     /// What is missing.
     package let problem: String
@@ -18,6 +18,11 @@ package struct AwaitedApproval: Sendable, Hashable {
     package let makers: [String]
     /// When its messages leave, by the recipient's clock, such as `2026-12-01T09:00`; nil if it does not go by that.
     package let localTime: String?
+    /// Whether it starts as soon as it is approved.
+    package let startsApproved: Bool
+    /// Who requested the approval and said when it starts: a login, an API key or a user of the console; nil if nobody
+    /// did.
+    package let requestedBy: String?
 
     init(_ row: inout RowReader) throws {
         deliveryID = try row.int64()
@@ -30,5 +35,7 @@ package struct AwaitedApproval: Sendable, Hashable {
         problem = try row.text()
         makers = try row.textArray()
         localTime = try row.textOrNil()
+        startsApproved = try row.bool()
+        requestedBy = try row.textOrNil()
     }
 }

@@ -15,6 +15,13 @@ package struct DeliveryApproval: Sendable, Hashable {
         package let comment: String
     }
 
+    /// Who requested the approval and said when the delivery starts.
+    package struct Request: Sendable, Hashable {
+        /// A login, an API key or a user of the console.
+        package let by: String
+        package let at: DatabaseTime
+    }
+
     /// A delivery of more messages needs one; nil if its service asks for none.
     package let above: Int64?
     /// Its counted size; nil if it was never counted.
@@ -26,6 +33,14 @@ package struct DeliveryApproval: Sendable, Hashable {
     /// Who created and changed it.
     package let makers: [String]
     package let given: Given?
+    /// Nil if nobody did: then somebody has to start it after its approval.
+    package let requested: Request?
+    /// Whether it starts as soon as it is approved.
+    package let startsApproved: Bool
+    /// Its start; nil if it has none yet, or starts as soon as it is approved.
+    package let startsAt: DatabaseTime?
+    /// Until when its messages may be sent, as far as that is known.
+    package let validUntil: DatabaseTime?
 
     /// Whether somebody has to approve it before it can begin.
     package var isAwaited: Bool { messages != nil && !objection.isEmpty }
@@ -51,6 +66,10 @@ package struct DeliveryApproval: Sendable, Hashable {
                 comment: try row.text()
             )
         }
+        requested = try row.ifPresent(2) { row in Request(by: try row.text(), at: try row.time()) }
+        startsApproved = try row.bool()
+        startsAt = try row.timeOrNil()
+        validUntil = try row.timeOrNil()
     }
 }
 
@@ -62,7 +81,8 @@ extension Store {
         let result = try await query(
             """
             SELECT a.above, a.messages, a.is_counted, a.objection, a.made_by, a.approved_by, a.approved_at,
-                a.approved_messages, a.approved_start, a.comment
+                a.approved_messages, a.approved_start, a.comment, a.requested_by, a.requested_at, a.starts_approved, a.starts_at,
+                a.valid_until
             FROM pushmta_engine.approval_of($1) a
             """,
             [.int64(id)]
@@ -75,12 +95,23 @@ extension Store {
         let result = try await query(
             """
             SELECT w.delivery_id, w.label, w.state, w.service, w.above, w.messages, w.start_at, w.problem, w.made_by,
-                to_char(w.local_time, 'YYYY-MM-DD"T"HH24:MI')
+                to_char(w.local_time, 'YYYY-MM-DD"T"HH24:MI'), w.starts_approved, w.requested_by
             FROM pushmta.delivery_awaiting_approval w ORDER BY w.start_at NULLS LAST, w.delivery_id LIMIT $1
             """,
             [.int32(Int32(clamping: limit))]
         )
         return try all(result, AwaitedApproval.init)
+    }
+
+    /// Requests the approval of a delivery that has no start yet, and says when it starts then. It is analysed if it was
+    /// not.
+    ///
+    /// Throws ``StoreError`` of code `notFound`, `conflict` if it needs no approval or has begun, or `invalid` for a start
+    /// that it cannot have.
+    ///
+    /// - Parameter moment: its start, a time as in RFC 3339; nil for as soon as it is approved.
+    package func requestApproval(ofDelivery id: Int64, startAt moment: String? = nil) async throws {
+        try await change("pushmta.request_approval($1, $2::text::timestamptz)", [.int64(id), .textOrNull(moment)])
     }
 
     /// Approves an analysed or scheduled delivery as it is.

@@ -72,6 +72,11 @@ extension Store {
             .one { try $0.int64() }
     }
 
+    /// The delivery that another one was copied from; nil if it is no copy, or its original is gone.
+    package func copySource(ofDelivery id: Int64) async throws -> Int64? {
+        try await query("SELECT pushmta_engine.copy_source($1)", [.int64(id)]).one { try $0.int64OrNil() }
+    }
+
     /// Moves the start of a delivery that has sent nothing, to a time given as RFC 3339; nil makes it editing again.
     ///
     /// Throws ``StoreError`` of code `notFound`, `conflict` if it has begun or has no start to move, or `invalid` for a

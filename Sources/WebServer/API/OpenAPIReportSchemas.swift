@@ -151,6 +151,12 @@ extension OpenAPISchemas {
 
     static let approvals = #"""
         {
+          "RequestApproval": {
+            "type": "object",
+            "examples": [{"startAt": "2036-11-25T18:00:00Z"}],
+            "additionalProperties": false,
+            "properties": {"startAt": {"type": ["string", "null"], "format": "date-time", "description": "When it starts; null: as soon as it is approved."}}
+          },
           "Approve": {
             "type": "object",
             "examples": [{"comment": "Checked with legal", "startAt": "2036-11-25T18:00:00Z"}],
@@ -169,8 +175,8 @@ extension OpenAPISchemas {
           },
           "DeliveryApproval": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "above": 10000, "messages": 120000, "awaited": false, "objection": null, "makers": ["API key shop"], "approval": {"by": "user mia", "at": "2026-11-24T18:00:00.000000Z", "messages": 120000, "startAt": null, "comment": "Checked with legal"}}],
-            "required": ["deliveryId", "above", "messages", "awaited", "objection", "makers", "approval"],
+            "examples": [{"deliveryId": 100, "above": 10000, "messages": 120000, "awaited": false, "objection": null, "makers": ["API key shop"], "approval": {"by": "user mia", "at": "2026-11-24T18:00:00.000000Z", "messages": 120000, "startAt": null, "comment": "Checked with legal"}, "request": {"by": "API key shop", "at": "2026-11-24T17:00:00.000000Z"}, "startsApproved": false, "startAt": "2026-11-25T18:00:00.000000Z"}],
+            "required": ["deliveryId", "above", "messages", "awaited", "objection", "makers", "approval", "request", "startsApproved", "startAt"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
               "above": {"type": ["integer", "null"], "minimum": 0, "description": "A delivery of more messages needs an approval; null if its service asks for none."},
@@ -190,7 +196,19 @@ extension OpenAPISchemas {
                     "comment": {"$ref": "#/components/schemas/TextOrNull"}
                   }
                 }]
-              }
+              },
+              "request": {
+                "oneOf": [{"type": "null"}, {
+                  "type": "object",
+                  "required": ["by", "at"],
+                  "properties": {
+                    "by": {"type": "string", "description": "Who requested the approval and said when it starts."},
+                    "at": {"$ref": "#/components/schemas/Time"}
+                  }
+                }]
+              },
+              "startsApproved": {"type": "boolean", "description": "Whether it starts as soon as it is approved."},
+              "startAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "Its start; null if it has none yet, or starts as soon as it is approved."}
             }
           }
         }

@@ -9,6 +9,20 @@ struct ApprovalRoutes: Sendable {
 
     var routes: [APIRoute] {
         [
+            APIRoute(
+                method: .post,
+                path: "/deliveries/{id}/request-approval",
+                operation: "requestApproval",
+                summary: "Request the approval of a delivery, and say when it starts then",
+                details:
+                    "It is analysed if it was not, and then waits as pending. Once another person has approved it, it starts at startAt, or at once if that is over or was not given. If it turns out to need no approval, it starts without one.",
+                scope: .writeDeliveries,
+                body: .optional(schema: "RequestApproval"),
+                parameters: [APIRoute.idParameter],
+                answers: [200: "DeliveryApproval"],
+                problems: [.notFound, .conflict],
+                handle: request
+            ),
             decision(
                 "approve",
                 "Approve an analysed or scheduled delivery as it is",
@@ -88,6 +102,17 @@ struct ApprovalRoutes: Sendable {
         )
     }
 
+    private func request(_ call: APICall) async throws -> APIReply {
+        let id = try call.delivery()
+        let moment = try StartBody(call.body).startAt
+        let approval = try await database.run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            try await store.requestApproval(ofDelivery: id, startAt: moment)
+            return try await store.approval(ofDelivery: id)
+        }
+        return APIReply(.ok, Self.json(id, approval))
+    }
+
     private func withdraw(_ call: APICall) async throws -> APIReply {
         let id = try call.delivery()
         let approval = try await database.run { store in
@@ -115,8 +140,15 @@ struct ApprovalRoutes: Sendable {
             ("awaited", .boolean(approval.isAwaited)),
             ("objection", .filledText(approval.objection)),
             ("makers", .texts(approval.makers)),
-            ("approval", approval.given.map { json($0) } ?? .null)
+            ("approval", approval.given.map { json($0) } ?? .null),
+            ("request", approval.requested.map { json($0) } ?? .null),
+            ("startsApproved", .boolean(approval.startsApproved)),
+            ("startAt", .time(approval.startsAt))
         )
+    }
+
+    private static func json(_ request: DeliveryApproval.Request) -> JSONValue {
+        .members(("by", .string(request.by)), ("at", .time(request.at)))
     }
 
     private static func json(_ given: DeliveryApproval.Given) -> JSONValue {

@@ -8,7 +8,8 @@ struct ApprovalCommand: AsyncParsableCommand {
         commandName: "approval",
         abstract: "Which deliveries need an approval, and which people must not give it.",
         subcommands: [
-            ApprovalListCommand.self, ApprovalRulesCommand.self, ApprovalRuleCommand.self, ApprovalPeopleCommand.self,
+            ApprovalListCommand.self, ApprovalRequestCommand.self, ApprovalRulesCommand.self, ApprovalRuleCommand.self,
+            ApprovalPeopleCommand.self,
             ApprovalPersonCommand.self,
         ]
     )
@@ -32,15 +33,55 @@ struct ApprovalListCommand: PushMTACommand {
         let rows = try await StoreSession.run(loaded.values) {
             try await $0.deliveriesAwaitingApproval(limit: limit.rows)
         }
-        var table = Table(["id", "label", "state", "service", "above", "messages", "start_at", "made_by", "problem"])
+        var table = Table([
+            "id", "label", "state", "service", "above", "messages", "start_at", "made_by", "requested_by", "problem",
+        ])
         for row in rows {
             table.add([
                 .integer(row.deliveryID), .text(row.label), .text(row.state.rawValue), .text(row.service),
-                .integer(row.above), .integer(row.messages), Cell(row.startAt?.internetText),
-                .text(row.makers.joined(separator: ", ")), .text(row.problem),
+                .integer(row.above), .integer(row.messages),
+                Cell(row.startsApproved ? "as soon as approved" : row.startAt?.internetText),
+                .text(row.makers.joined(separator: ", ")), Cell(row.requestedBy), .text(row.problem),
             ])
         }
         table.show(json: json)
+    }
+}
+
+/// `pushmta approval request ID`.
+struct ApprovalRequestCommand: SentenceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "request",
+        abstract: "Request the approval of a delivery, and say when it starts then.",
+        discussion: """
+            It is analysed if it was not. Once somebody else has approved it, it starts at its time, or at once if that is \
+            over. If it turns out to need no approval, it starts without one.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
+
+    @Argument(help: "The delivery's id.")
+    var id: Int64
+
+    @Option(
+        name: .customLong("at"),
+        help: "Its start, a time with its zone such as 2026-11-28T18:00:00+01:00 (default: as soon as it is approved)."
+    )
+    var moment: String?
+
+    func validate() throws {
+        if let moment, ZonedTime(moment) == nil { throw ValidationError("--at \(ZonedTime.words).") }
+    }
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        try await StoreSession.run(loaded.values) { try await $0.requestApproval(ofDelivery: id, startAt: moment) }
+        let starts = moment.map { "starts at \($0), once somebody else has approved it" }
+        StandardOutput.line(
+            "Delivery \(id) \(starts ?? "starts as soon as somebody else has approved it").",
+            [("id", .integer(id)), ("start_at", Cell(moment))]
+        )
     }
 }
 

@@ -47,10 +47,15 @@ struct DeliveryApproveCommand: SentenceCommand {
             return try await store.approval(ofDelivery: id)
         }
         let messages = approval.messages ?? 0
+        let next =
+            approval.startsApproved
+            ? "It starts now."
+            : approval.startsAt.map { "It starts at \($0.internetText), or now if that is over." }
+                ?? "`pushmta delivery start \(id)` starts it."
         StandardOutput.line(
             withdraw
                 ? "The approval of delivery \(id) is withdrawn."
-                : "Delivery \(id) is approved, with \(messages) messages. `pushmta delivery start \(id)` starts it.",
+                : "Delivery \(id) is approved, with \(messages) messages. \(next)",
             [("id", .integer(id)), ("target", .integer(messages))]
         )
     }

@@ -38,8 +38,23 @@ SELECT pushmta.start_delivery(:id);
 CALL pg_temp.until_state(:id, 'finished');
 SELECT sent AS reached FROM pushmta.delivery_progress WHERE id = :id \gset
 
+-- A request for the approval says when it starts, and the approval alone lets it go.
+SELECT pushmta.create_delivery('Asked', :'applications'::text[], :'hello') AS asked \gset
+SELECT pushmta.request_approval(:asked);
+CALL pg_temp.until('SELECT starts_approved AND requested_by <> '''' FROM pushmta.delivery_awaiting_approval
+    WHERE delivery_id = ' || :asked);
+SELECT pg_temp.require((SELECT state = 'pending' AND start_at IS NULL FROM pushmta.delivery_progress WHERE id = :asked),
+    'it does not wait');
+SELECT pg_temp.refused(format('SELECT pushmta.request_approval(%s)', :asked), 'PM008');
+\c - :colleague
+SELECT pushmta.approve_delivery(:asked, 'Checked');
+\c - :maker
+\ir support.sql
+CALL pg_temp.until_state(:asked, 'finished');
+
 SELECT pg_temp.refused(format('SELECT pushmta.recall_delivery(%s, %L)', :id, ''), 'PM007');
-SELECT pushmta.recall_delivery(:id, 'wrong price', 'replace', '{"ios": {"title": "Sorry"}, "android": {"title": "Sorry"}}') AS recall \gset
+SELECT pushmta.recall_delivery(:id, 'wrong price', 'replace', '{"ios": {"title": "Sorry"}, "android": {"title": "Sorry"},
+    "locales": {"fr": {"ios": {"title": "Pardon"}, "android": {"title": "Pardon"}}}}') AS recall \gset
 -- Its text needs an approval, too.
 CALL pg_temp.until('SELECT messages > 0 FROM pushmta.delivery_awaiting_approval WHERE delivery_id = ' || :recall);
 \c - :colleague

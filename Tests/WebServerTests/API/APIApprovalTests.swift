@@ -55,6 +55,25 @@ import Testing
         try await site.finish()
     }
 
+    @Test func aRequestNamesTheStart() async throws {
+        let (site, maker, path) = try await ready()
+        let request = "\(path)/request-approval"
+        #expect(try await site.call("POST", request, key: maker, #"{"startAt": "2001-01-01T00:00:00Z"}"#).status == 400)
+        let reader = try await site.key(.readDeliveries)
+        #expect(try await site.call("POST", request, key: reader).status == 403)
+        let asked = try await site.call("POST", request, key: maker)
+        #expect(asked.status == 200 && asked["startsApproved"] == "true", "\(asked.answer)")
+        #expect(asked["startAt"] == "null" && asked["request.by"] == "API key shop" && asked["awaited"] == "true")
+        #expect(try await site.call("GET", path, key: maker)["state"] == "pending")
+        #expect(try await site.call("POST", request, key: maker).status == 409)
+        let other = try await site.key(.approveDeliveries, name: "legal")
+        #expect(try await site.call("POST", "\(path)/approve", key: other).status == 200)
+        #expect(try await site.web.admin.openGates() == 1)
+        let begun = try await site.call("GET", "\(path)/approval", key: maker)
+        #expect(begun["startsApproved"] == "false" && begun["startAt"] != "null", "\(begun.answer)")
+        try await site.finish()
+    }
+
     @Test func aRejectedDeliveryIsEditedAgain() async throws {
         let (site, maker, path) = try await ready()
         let other = try await site.key(.approveDeliveries, name: "legal")

@@ -95,6 +95,7 @@ import Testing
             "create_consumer", "drop_consumer", "begin_webhook_secret", "create_webhook", "rotate_webhook_secret",
             "drop_webhook", "enable_webhook", "resend_dead_letter",
             "api_behaviour",
+            "request_approval",
             "approve_delivery", "reject_delivery", "withdraw_approval", "approval_of",
             "recall_delivery", "recall_of",
             "archive_delivery", "compare_deliveries",
