@@ -136,9 +136,9 @@ struct DeliveryDetailPage: Sendable {
         if [.start, .request, .reschedule].contains(action) {
             let reader = DeliveryStartFacts(catalogue: catalogue)
             let (facts, waits) = try await responder.database.run { store in
-                let zone = try await store.zone(ofDelivery: id)
-                let clock = zone == ZoneMenu.utc ? nil : try await store.clock(ofZone: zone)
-                return try await Figures.$zone.withValue(clock) { try await reader.read(store, id) }
+                try await Figures.$zone.withValue(try await store.clock(ofDelivery: id)) {
+                    try await reader.read(store, id)
+                }
             }
             values["hasFacts"] = .flag(!facts.isEmpty)
             values["startFacts"] = .list(facts.map { ["name": .text($0.name), "value": .text($0.value)] })

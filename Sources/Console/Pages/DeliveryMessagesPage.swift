@@ -40,16 +40,18 @@ struct DeliveryMessagesPage: Sendable {
             reason: parts.count > 1 ? String(parts[1].prefix(Self.maxReasonLength)) : "",
             below: call.query["below"].flatMap { Int32($0) } ?? .max
         )
-        let (progress, failures, page) = try await responder.database.run { store in
+        let (progress, failures, page, clock) = try await responder.database.run { store in
             (
                 try await store.deliveryProgress(id),
                 try await store.failureCounts(deliveries: [id], limit: Self.maxReasons),
-                try await store.messages(ofDelivery: id, filter, limit: Self.maxRows, by: call.actor)
+                try await store.messages(ofDelivery: id, filter, limit: Self.maxRows, by: call.actor),
+                try await store.clock(ofDelivery: id)
             )
         }
         let name = DeliveryWords(row: progress, catalogue: catalogue).name
+        let rows = Figures.$zone.withValue(clock) { page.rows.map { row(id, $0) } }
         var values: PageValues = [
-            "id": .text("\(id)"), "subject": .text(name), "rows": .list(page.rows.map { row(id, $0) }),
+            "id": .text("\(id)"), "subject": .text(name), "rows": .list(rows),
             "hasRows": .flag(!page.rows.isEmpty), "choices": .list(choices(filter, failures)),
             "isLater": .flag(filter.below != .max), "isFiltered": .flag(filter.status != nil),
             "isCut": .flag(page.next != nil && page.rows.count < Self.maxRows),

@@ -1175,6 +1175,8 @@ BEGIN
     IF analyzes THEN
         PERFORM pushmta.analyze_delivery(made);
     ELSIF requests THEN
+        -- First, so that it is not logged again under the console's login.
+        PERFORM note_audit(who, 'delivery.request', made::text, held.label, caller.address);
         PERFORM pushmta.request_approval(made, start_at);
     ELSE
         PERFORM pushmta.start_delivery(made, start_at);
@@ -1186,8 +1188,10 @@ BEGIN
     IF (SELECT d.one_time_code FROM pushmta_engine.delivery d WHERE d.id = made) THEN
         PERFORM note_audit(who, 'delivery.one_time_code', made::text, held.label, caller.address);
     END IF;
-    PERFORM note_audit(who, CASE WHEN analyzes THEN 'delivery.analyze' WHEN requests THEN 'delivery.request' ELSE 'delivery.start' END,
-        made::text, held.label, caller.address);
+    IF NOT requests THEN
+        PERFORM note_audit(who, CASE WHEN analyzes THEN 'delivery.analyze' ELSE 'delivery.start' END, made::text, held.label,
+            caller.address);
+    END IF;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_start_draft(pushmta_engine.console_caller, bigint, integer, text, text, text[], jsonb,

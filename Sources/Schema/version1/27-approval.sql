@@ -675,7 +675,8 @@ DECLARE
     who text := console_user_of(caller, ARRAY['marketing', 'operate', 'admin']);
 BEGIN
     -- First, so that it is not logged again under the console's login.
-    PERFORM note_audit(who, 'delivery.' || action, delivery::text, coalesce(words, ''), caller.address);
+    PERFORM note_audit(who, 'delivery.' || action, delivery::text, concat_ws(', ', (SELECT 'requested by ' || login_text(r.kind, r.name)
+        FROM start_request r WHERE r.delivery_id = delivery AND action = 'approve'), nullif(words, '')), caller.address);
     CASE action
         WHEN 'approve' THEN PERFORM pushmta.approve_delivery(delivery, words);
         WHEN 'reject' THEN PERFORM pushmta.reject_delivery(delivery, words);

@@ -21,6 +21,12 @@ package struct ZoneClock: Sendable, Hashable {
 }
 
 extension Store {
+    /// The clock of the services of a delivery; nil for UTC.
+    package func clock(ofDelivery id: Int64) async throws -> ZoneClock? {
+        let zone = try await zone(ofDelivery: id)
+        return zone == "UTC" ? nil : try await clock(ofZone: zone)
+    }
+
     /// The clock of a time zone; nil if the database does not know the zone.
     ///
     /// Clocks change at whole or half hours in UTC.
