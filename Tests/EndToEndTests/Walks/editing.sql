@@ -30,7 +30,7 @@ SELECT pg_temp.require((SELECT state = 'editing' FROM pushmta.delivery_progress 
 SELECT pushmta.copy_delivery(:id, 'Winter, again') AS copy \gset
 SELECT pushmta.start_delivery(:copy);
 CALL pg_temp.until_state(:copy, 'finished');
-SELECT pg_temp.require((SELECT sent = :subscribers AND label = 'Winter, again' AND priority = 7
+SELECT pg_temp.require((SELECT sent = :subscribers AND label = 'Winter, again' AND priority = 7 AND copied_from = :id
     FROM pushmta.delivery_progress WHERE id = :copy),
     'the copy is another delivery');
 SELECT pg_temp.refused(format('SELECT pushmta.update_delivery(%s, label => %L)', :copy, 'late'), 'PM006');
