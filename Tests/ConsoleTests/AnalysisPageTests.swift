@@ -106,7 +106,7 @@ import Testing
         await site.close()
     }
 
-    @Test func theTimeThatSendingTakesIsSaidToBeWithoutWaits() async throws {
+    @Test func theTimeThatSendingTakesIncludesThePlan() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
         let version = try await version(mia, draft)
@@ -116,7 +116,11 @@ import Testing
         findings.add(bytes: 120)
         try await prepare(site, findings)
         let ready = try await mia.get("/deliveries/\(id)").text
-        #expect(ready.contains("Sending takes at least, without the waits of its plan"))
+        for words in [
+            "Sending takes at least", "The last message leaves at the earliest", "delivery: 0.5 messages a second",
+        ] {
+            #expect(ready.contains(words), "\(words)")
+        }
         let question = try await mia.get("/deliveries/\(id)/start").text
         for words in ["50 % · The rest", "7 messages are prepared. Its plan says when messages leave."] {
             #expect(question.contains(words), "\(words)")

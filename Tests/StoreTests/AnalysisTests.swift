@@ -402,7 +402,7 @@ struct AnalysisTests {
         try await fixture.store.analyzeDelivery(id)
         try await prepare(fixture)
         let analysis = try await fixture.store.analysis(ofDelivery: id)
-        #expect(analysis.seconds == 50 && analysis.limitedBy == "application: 5 messages a second")
+        #expect(analysis.seconds == 50 && analysis.limitedBy == "application shop-ios: 5 messages a second")
     }
 
     @Test("A person who is forgotten leaves the samples")

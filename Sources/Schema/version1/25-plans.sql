@@ -36,6 +36,10 @@ DECLARE
     zone text := usable_zone(time_zone);
     today date := (moment AT TIME ZONE zone)::date;
 BEGIN
+    -- Most services have none.
+    IF NOT EXISTS (SELECT FROM sending_hours s WHERE s.service_id = service) THEN
+        RETURN;
+    END IF;
     -- A year of days off is the longest that is looked at.
     FOR ahead IN 0..366 LOOP
         SELECT greatest(h.from_moment, moment), h.to_moment INTO opens, closes
