@@ -131,9 +131,9 @@ struct SendingForecastTests {
         let row = try await forecast(site, slow, at: "20:00")
         #expect(try required(row.seconds).rounded() == Double((13 + 24 + 24 + 2) * 3_600))
         #expect(row.bound?.kind == .hours)
+        let opens = try required(row.bound?.beginsAt)
         #expect(
-            try await seconds(site, from: "20:00", to: "'\(try required(row.bound?.beginsAt))'::timestamptz")
-                == Double((13 + 48) * 3_600)
+            try await seconds(site, from: "20:00", to: "'\(opens)'::timestamptz") == Double((13 + 48) * 3_600)
         )
         try await setHours("drop")
         let dropped = try await forecast(site, try await site.edited("{}"), at: "20:00")

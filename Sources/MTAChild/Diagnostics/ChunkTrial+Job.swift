@@ -57,7 +57,7 @@ extension ChunkTrial {
         }
 
         mutating func add(_ loaded: LoadedPart, isUsual: (Int) -> Bool) {
-            var rendered = rendered
+            var rendered = self.rendered
             previewer.measure(loaded) { row, _, refusal in rendered.add(refusal, isUsual: isUsual(row)) }
             self.rendered = rendered
         }

@@ -137,15 +137,21 @@ COMMENT ON FUNCTION pushmta_engine.drop_preparation(bigint) IS
     'Deletes what the preparation of a locked delivery made. The caller knows that none of its messages has left. The numbers of its '
     'analysis stay.';
 
-CREATE FUNCTION pushmta_engine.drop_analysis(delivery bigint) RETURNS void LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.drop_analysis(delivery bigint, why text DEFAULT '') RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
+DECLARE
+    had boolean := EXISTS (SELECT FROM delivery_analysis a WHERE a.delivery_id = delivery);
 BEGIN
     PERFORM drop_preparation(delivery);
     PERFORM forget_findings(delivery);
+    IF had AND why <> '' THEN
+        INSERT INTO delivery_analysis (delivery_id, remade_because) VALUES (delivery, why);
+    END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.drop_analysis(bigint) IS
-    'Deletes what the preparation of a locked delivery made, and what its analysis found: it will send something else.';
+COMMENT ON FUNCTION pushmta_engine.drop_analysis(bigint, text) IS
+    'Deletes what the preparation of a locked delivery made, and what its analysis found: it will send something else. The reason, unless '
+    'it is empty, stays.';
 
 CREATE FUNCTION pushmta_engine.forget_findings(delivery bigint) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -397,19 +403,25 @@ DECLARE
     dropped integer := 0;
 BEGIN
     -- A day later its messages are of no use, and their day's partition waits for them.
-    FOR forgotten IN SELECT d.id FROM pushmta_engine.delivery d WHERE d.state = 'ready' AND d.frozen_until < now() - interval '1 day'
+    FOR forgotten IN SELECT d.id FROM pushmta_engine.delivery d
+        WHERE d.state IN ('analysing', 'ready') AND d.frozen_until < now() - interval '1 day'
         ORDER BY d.frozen_until LIMIT most FOR UPDATE SKIP LOCKED
     LOOP
+        -- One that is still being analysed has waited for something all the time, such as the view of its target mapping.
+        UPDATE delivery_analysis a SET remade_because = CASE WHEN d.state = 'ready' THEN 'it was not started within a day'
+            ELSE concat_ws(': ', 'it was not complete within a day', nullif(d.wait_reason, '')) END
+        FROM pushmta_engine.delivery d WHERE d.id = forgotten AND a.delivery_id = forgotten;
         PERFORM drop_preparation(forgotten);
         PERFORM return_draft(forgotten);
-        UPDATE pushmta_engine.delivery d SET state = 'editing', log_day = NULL WHERE d.id = forgotten;
-        UPDATE delivery_analysis a SET remade_because = 'it was not started within a day' WHERE a.delivery_id = forgotten;
+        UPDATE pushmta_engine.delivery d SET state = 'editing', log_day = NULL, wait_reason = '', wait_failures = 0, wait_until = NULL
+        WHERE d.id = forgotten;
         dropped := dropped + 1;
     END LOOP;
     RETURN dropped;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_old_analyses(integer) IS
-    'Drops the messages of deliveries that were analysed and not started; returns how many deliveries are editing again.';
+    'Drops the messages of deliveries that were analysed and not started, or whose analysis does not end; returns how many deliveries '
+    'are editing again.';
 
 -- When the last message leaves, at the earliest. The numbers are those of delivery_count; nothing here reads a message.
 

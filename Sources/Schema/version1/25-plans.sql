@@ -672,7 +672,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is continuous or a proof, which leave at once.', delivery
             USING ERRCODE = 'PM007', HINT = 'Only a batch delivery has a plan.';
     END IF;
-    PERFORM drop_analysis(delivery);
+    PERFORM drop_analysis(delivery, 'its plan was changed');
     UPDATE pushmta_engine.delivery d SET changed_at = now(),
         state = CASE WHEN found_state IN ('analysing', 'ready') THEN 'editing' ELSE d.state END,
         log_day = CASE WHEN found_state IN ('analysing', 'ready') THEN NULL ELSE d.log_day END,

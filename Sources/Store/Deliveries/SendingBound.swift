@@ -1,5 +1,3 @@
-import PushCore
-
 /// What decides when the last message of a delivery leaves, at the earliest.
 package struct SendingBound: Sendable, Hashable, Decodable {
     package enum Kind: String, Sendable, Hashable, Codable {

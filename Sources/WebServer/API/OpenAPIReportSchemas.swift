@@ -125,7 +125,7 @@ extension OpenAPISchemas {
                 "description": "The same, for programs.",
                 "required": ["kind", "name", "beginsAt"],
                 "properties": {
-                  "kind": {"enum": ["rate", "zone", "hours", "wave", "winner"]},
+                  "kind": {"type": "string", "enum": ["rate", "zone", "hours", "wave", "winner"]},
                   "name": {"$ref": "#/components/schemas/TextOrNull", "description": "The limit, the time zone, or the number of the wave; null for the winner of an experiment."},
                   "beginsAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When it begins; null for a rate."}
                 }

@@ -103,6 +103,7 @@ struct AnalysisReport {
             ("largest", Cell(analysis.largest)), ("refused", .integer(analysis.refused)),
             ("seconds", analysis.seconds.map { .number($0) } ?? .none),
             ("ends_at", Cell(analysis.endsAt?.internetText)), ("limited_by", Cell(analysis.limitedBy)),
+            ("bound", Cell(analysis.bound?.kind.rawValue)),
             ("remade_because", .text(analysis.remadeBecause)), ("variants", .text(analysis.variants)),
             ("samples", .text(analysis.samples)),
             ("counts", .list(counts.map(Self.cell))),
