@@ -383,6 +383,7 @@ def walk(api, delivery):
     require(found["messages"] == sum(one["messages"] for one in counted["counts"]), f"{counted} was counted, {found} found")
     require(sum(count["messages"] for count in found["counts"]) == found["messages"], f"the counts differ: {found}")
     require(found["rendered"] > 0 and found["samples"][0]["payload"] and found["seconds"] > 0, f"nothing was rendered: {found}")
+    require(found["endsAt"] > found["finishedAt"] and found["bound"]["kind"] == "rate", f"it does not say when it ends: {found}")
     # What is changed is analysed again.
     changed = api.call("PATCH", f"/deliveries/{first}", {"label": "Winter", "content": {"android": {"title": "Winter"}}, "priority": 7})
     require((changed["label"], changed["priority"], changed["state"]) == ("Winter", 7, "editing"), f"a change gave {changed}")

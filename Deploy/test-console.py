@@ -816,6 +816,7 @@ def test_analyse(site, browser):
         delivery = browser.driver.current_url.rsplit("/", 1)[1]
         # Nobody loads the page again.
         browser.has("Sending takes at least")
+        browser.has("The last message leaves at the earliest")
         check(site.state(delivery) == "ready", f"it is {site.state(delivery)}")
         return delivery
 

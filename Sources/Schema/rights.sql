@@ -24,7 +24,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_marketing', 'columns', 'id, delivery_id, subscription_id, user_key', 'pushmta.delivery_exclusion'),
         -- Without samples, which have values of people.
         ('pushmta_marketing', 'columns', 'delivery_id, label, state, messages, excluded, seeds, frozen_at, frozen_until, requested_by, '
-            'requested_at, finished_at, rendered, smallest, largest, refused, remade_because, seconds, limited_by',
+            'requested_at, finished_at, rendered, smallest, largest, refused, remade_because, seconds, limited_by, ends_at, '
+            'bound',
             'pushmta.delivery_analysis'),
         -- Without addresses, queries and errors, which name machines of others.
         ('pushmta_marketing', 'columns', 'name, kind, good, interval_seconds, reaction_seconds, stale_after_seconds, value, sampled_at, '
@@ -136,7 +137,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.send_messages pushmta.set_opt_out pushmta.set_seeds pushmta.set_target pushmta.set_user_opt_out '
             'pushmta.service_hours pushmta.set_hours_rule pushmta.set_local_time pushmta.set_plan pushmta.set_waves '
             'pushmta.start_delivery pushmta.stop_delivery pushmta.set_experiment pushmta.choose_winner pushmta.record_conversion '
-            'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar '
+            'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.sending_forecast pushmta_engine.token_bar '
             'pushmta.audience_sample pushmta.count_audience pushmta.remove_audience pushmta.save_audience '
             'pushmta.control_result pushmta.record_user_conversion pushmta.set_control_group'),
         ('pushmta_monitoring', 'function', 'EXECUTE',

@@ -106,17 +106,23 @@ import Testing
         await site.close()
     }
 
-    @Test func theTimeThatSendingTakesIsSaidToBeWithoutWaits() async throws {
+    @Test func theTimeThatSendingTakesIncludesThePlan() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
         let version = try await version(mia, draft)
-        _ = try await mia.post("\(draft)/when", form: ["version": version, "plan.wave.0.size": "50 %", "go": "next"])
+        let waves = ["version": version, "plan.wave.0.size": "50 %", "plan.rest.begins": "1h", "go": "next"]
+        _ = try await mia.post("\(draft)/when", form: waves)
         let id = try await analyse(mia, draft)
         var findings = AnalysisFindings()
         findings.add(bytes: 120)
         try await prepare(site, findings)
         let ready = try await mia.get("/deliveries/\(id)").text
-        #expect(ready.contains("Sending takes at least, without the waits of its plan"))
+        for words in [
+            "Sending takes at least", "<bdi>1 h 0 min</bdi>", "The last message leaves at the earliest",
+            "Wave 2 begins at ",
+        ] {
+            #expect(ready.contains(words), "\(words)")
+        }
         let question = try await mia.get("/deliveries/\(id)/start").text
         for words in ["50 % · The rest", "7 messages are prepared. Its plan says when messages leave."] {
             #expect(question.contains(words), "\(words)")

@@ -216,6 +216,47 @@ struct AnalysisTests {
         )
     }
 
+    @Test("An analysis that does not end is dropped, too")
+    func endless() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.store.analyzeDelivery(id)
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
+        _ = try await fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 3)
+        #expect(try await fixture.store.dropOldAnalyses() == 0)
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.delivery SET frozen_until = now() - interval '2 days', wait_reason = 'its view is away'
+            WHERE id = \(id)
+            """
+        )
+        #expect(try await fixture.store.dropOldAnalyses() == 1)
+        #expect(try await state(fixture, id) == .editing)
+        #expect(try await fixture.parts(id, "held") == 0)
+        let row = try await fixture.store.analysis(ofDelivery: id)
+        #expect(row.remadeBecause == "it was not complete within a day: its view is away")
+    }
+
+    @Test("A change of what it sends ends an analysis, and the next one says so")
+    func changedByItsAuthor() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        try await fixture.sql(
+            "DO $$ BEGIN PERFORM pushmta.update_delivery(\(id), content => '{\"ios\": {\"title\": \"b\"}}'); END $$"
+        )
+        let ended = try await fixture.store.analysis(ofDelivery: id)
+        #expect(ended.state == .editing && !ended.isFinished && ended.finishedAt == nil && ended.messages == 0)
+        #expect(ended.remadeBecause == "its content, target or settings were changed")
+        try await start(fixture, id, after: "30 minutes")
+        try await prepare(fixture)
+        let again = try await fixture.store.analysis(ofDelivery: id)
+        #expect(again.isFinished && again.messages == 250 && again.remadeBecause == ended.remadeBecause)
+        // Somebody who asks for one knows that it is new.
+        try await fixture.sql("DO $$ BEGIN PERFORM pushmta.reschedule_delivery(\(id), NULL); END $$")
+        try await fixture.store.analyzeDelivery(id)
+        #expect(try await fixture.store.analysis(ofDelivery: id).remadeBecause.isEmpty)
+    }
+
     @Test("Problems lead back to editing, with a list")
     func problems() async throws {
         let (fixture, id) = try await edited()
@@ -402,7 +443,7 @@ struct AnalysisTests {
         try await fixture.store.analyzeDelivery(id)
         try await prepare(fixture)
         let analysis = try await fixture.store.analysis(ofDelivery: id)
-        #expect(analysis.seconds == 50 && analysis.limitedBy == "application: 5 messages a second")
+        #expect(analysis.seconds == 50 && analysis.limitedBy == "application shop-ios: 5 messages a second")
     }
 
     @Test("A person who is forgotten leaves the samples")

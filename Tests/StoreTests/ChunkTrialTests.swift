@@ -16,20 +16,53 @@ struct ChunkTrialTests {
     /// What a trial saw: the numbers of messages, by application.
     private final class Trials: Sendable {
         let seen = Mutex<[[Int32: Int]]>([])
+        /// The numbers of messages from which they were chosen.
+        let all = Mutex<[Int64]>([])
+        /// The first names that were chosen for their length.
+        let longest = Mutex<[String]>([])
 
         func trial(_ problems: [DeliveryProblem] = []) -> @Sendable (PreparationJob) -> ChunkTrial? {
             { job in
                 self.seen.withLock { $0.append([:]) }
                 return ChunkTrial(
                     routes: job.applications.map { application in
-                        ChunkTrial.Route(application: application.id, fields: MessageFields(names: ["firstName"])) {
-                            loaded in
-                            self.seen.withLock { $0[$0.count - 1][application.id] = loaded.count }
-                            return loaded.fields[0].string(0) == "Ada" ? problems : []
-                        }
-                    }
+                        let judge = Judge(trials: self, application: application.id, problems: problems)
+                        return ChunkTrial.Route(
+                            application: application.id,
+                            fields: MessageFields(names: ["firstName"]),
+                            judge: judge
+                        )
+                    },
+                    triesAll: job.isExplicit
                 )
             }
+        }
+    }
+
+    /// Notes what it sees, and refuses messages of Ada.
+    private struct Judge: ChunkTrial.Judge {
+        let trials: Trials
+        let application: Int32
+        let problems: [DeliveryProblem]
+        private var isRefused = false
+
+        init(trials: Trials, application: Int32, problems: [DeliveryProblem]) {
+            self.trials = trials
+            self.application = application
+            self.problems = problems
+        }
+
+        mutating func add(_ loaded: LoadedPart, isUsual: (Int) -> Bool) {
+            let names = (0..<loaded.count).map { loaded.fields[0].string($0) }
+            if names.contains("Ada") { isRefused = true }
+            let longest = names.indices.filter { !isUsual($0) }.map { names[$0] }
+            trials.longest.withLock { $0 += longest }
+            trials.seen.withLock { $0[$0.count - 1][application, default: 0] += loaded.count }
+        }
+
+        func problems(among all: Int64) -> [DeliveryProblem] {
+            trials.all.withLock { $0.append(all) }
+            return isRefused ? problems : []
         }
     }
 
@@ -62,6 +95,55 @@ struct ChunkTrialTests {
         #expect(seen.first?.values.allSatisfy { $0 >= 20 } == true, "\(seen)")
         #expect(try await fixture.store.deliveryProgress(id).target == 200)
         #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test("It sees the longest values of the whole chunk, and others from everywhere in it")
+    func longestValues() async throws {
+        let (fixture, id) = try await edited(1_500)
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.subscription SET recipient = jsonb_build_object('firstName',
+                CASE WHEN id % 1500 IN (1, 1400) THEN repeat('x', 5000) || id ELSE 'Boris' END)
+            """
+        )
+        try await fixture.store.startDelivery(id)
+        let job = try await claim(fixture)
+        let trials = Trials()
+        _ = try await fixture.store.prepareChunk(job, trial: trials.trial([Self.problem]))
+        #expect(trials.seen.withLock { $0.first?.values.sorted() } == [1_000, 1_000])
+        #expect(trials.all.withLock { $0 } == [1_500, 1_500])
+        let long = Set(trials.longest.withLock { $0 }.filter { $0.count > 1_000 })
+        #expect(
+            long.isSuperset(of: ["1400", "2900"].map { String(repeating: "x", count: 5_000) + $0 }),
+            "\(long.count)"
+        )
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_longest") == 0)
+        #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test("Of an explicit target it sees all messages of the first chunk")
+    func explicitTarget() async throws {
+        let (fixture, _) = try await edited(1_200)
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: Self.content, explicitTargets: true)
+        )
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
+            SELECT \(id), s.id, jsonb_build_object('firstName',
+                CASE WHEN row_number() OVER (ORDER BY s.id) = 1150 THEN 'Ada' ELSE 'Boris' END)
+            FROM pushmta_engine.subscription s JOIN pushmta_engine.application a ON a.id = s.application_id AND a.name = 'shop-ios'
+            ORDER BY s.id
+            """
+        )
+        try await fixture.store.startDelivery(id)
+        let job = try await claim(fixture)
+        let trials = Trials()
+        await #expect(throws: ChunkTrial.Refusal.self) {
+            _ = try await fixture.store.prepareChunk(job, partSize: 100, trial: trials.trial([Self.problem]))
+        }
+        #expect(trials.seen.withLock { $0.first?.values.sorted() } == [1_200])
+        #expect(try await fixture.store.returnDelivery(job, [Self.problem], reason: "x") == .editing)
     }
 
     @Test("A delivery that fits into one chunk still does")

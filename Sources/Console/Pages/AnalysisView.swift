@@ -5,8 +5,6 @@ import Store
 struct AnalysisView {
     let analysis: DeliveryAnalysisRow
     let counts: [DeliveryCountRow]
-    /// Whether its messages also wait for their time, which nothing here counts.
-    var hasPlan = false
     let catalogue: Catalogue
 
     /// The rows of a table: the largest numbers.
@@ -37,16 +35,30 @@ struct AnalysisView {
             pairs.append((.analysisSizes, catalogue.text(.analysisBytes, least, most)))
         }
         pairs.append((.analysisRefused, Figures.count(analysis.refused)))
-        if let seconds = analysis.seconds {
-            pairs.append((hasPlan ? .analysisTakesPlanned : .analysisTakes, Figures.duration(seconds)))
-        }
-        pairs.append((.columnLimit, analysis.limitedBy ?? catalogue[.settingRateUsual]))
+        if let seconds = analysis.seconds { pairs.append((.analysisTakes, Figures.duration(seconds))) }
+        if let end = analysis.endsAt { pairs.append((.analysisEnds, Figures.minute(end))) }
+        pairs.append(bound ?? (.columnLimit, analysis.limitedBy ?? catalogue[.settingRateUsual]))
         let variants = analysis.sizesByVariant.map { sizes -> PageValues in
             let (least, most) = (sizes.smallest ?? 0, sizes.largest ?? 0)
             let bytes = catalogue.text(.analysisBytes, Figures.count(Int64(least)), Figures.count(Int64(most)))
             return ["name": .text("\(catalogue[.analysisSizes]): \(sizes.variant ?? "")"), "value": .text(bytes)]
         }
         return pairs.map { pair -> PageValues in ["name": .text(catalogue[pair.0]), "value": .text(pair.1)] } + variants
+    }
+
+    /// What of its plan begins last, if that decides when the last message leaves.
+    private var bound: (Phrase, String)? {
+        guard let bound = analysis.bound, let time = bound.localTime, let zone = bound.timeZone else { return nil }
+        let moment = Figures.local(time, zone)
+        let words: String? =
+            switch bound.kind {
+            case .rate: nil
+            case .zone: catalogue.text(.boundZone, bound.name, moment)
+            case .hours: catalogue.text(.boundHours, bound.name, moment)
+            case .wave: catalogue.text(.boundWave, bound.name, moment)
+            case .winner: catalogue.text(.boundWinner, moment)
+            }
+        return words.map { (.columnWhy, $0) }
     }
 
     private var groups: [PageValues] {

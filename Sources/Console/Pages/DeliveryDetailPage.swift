@@ -194,7 +194,7 @@ struct DeliveryDetailPage: Sendable {
         let state = facts.progress.state
         var values = words.summary
         values.merge(try await origin(id)) { _, new in new }
-        let before = try await beforeStart(call, facts.progress, waits: facts.reasons.plan.map(PlanView.waits) == true)
+        let before = try await beforeStart(call, facts.progress)
         values.merge(before.values) { _, new in new }
         var live = view.values
         // The list of problems says the same, and more.
@@ -252,9 +252,7 @@ struct DeliveryDetailPage: Sendable {
 
     /// What a page shows of a delivery that has not begun: its analysis, with what an earlier one counted; or why it
     /// cannot be sent, and its draft.
-    ///
-    /// - Parameter waits: whether messages also wait for their time.
-    private func beforeStart(_ call: ConsoleCall, _ progress: DeliveryProgress, waits: Bool) async throws
+    private func beforeStart(_ call: ConsoleCall, _ progress: DeliveryProgress) async throws
         -> (values: PageValues, lastCount: Int64?)
     {
         let id = progress.id
@@ -268,7 +266,7 @@ struct DeliveryDetailPage: Sendable {
             let counts = try await responder.database.run {
                 try await $0.counts(ofDelivery: id, limit: Self.maxCounts)
             }
-            let view = AnalysisView(analysis: analysis, counts: counts, hasPlan: waits, catalogue: catalogue)
+            let view = AnalysisView(analysis: analysis, counts: counts, catalogue: catalogue)
             let lastCount = analysis.finishedAt == nil ? nil : analysis.messages
             return (view.isEmpty ? [:] : ["analysis": .group(view.values)], lastCount)
         case .editing:

@@ -62,8 +62,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case factStarts, startNowButton, startAtButton, moveButton, moveTitle, editButton, editTitle, editText,
         duplicateButton, openDraft, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
         analysisRunning, analysisNote, analysisDropped, analysisCount, analysisRendered, analysisSizes, analysisBytes,
-        analysisRefused, analysisTakes, analysisTakesPlanned, byLocaleTitle, byTimeZoneTitle, analysisSamples,
-        analysisSamplesNote,
+        analysisRefused, analysisTakes, analysisEnds, boundZone, boundHours, boundWave, boundWinner, byLocaleTitle,
+        byTimeZoneTitle, analysisSamples, analysisSamplesNote,
         problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditChange,
         auditSamples, auditMessagePreview
     // Recurring deliveries.

@@ -179,7 +179,7 @@ CREATE INDEX delivery_preparing ON pushmta_engine.delivery (id) WHERE state IN (
 CREATE INDEX delivery_scheduled ON pushmta_engine.delivery (start_at, id)
     WHERE state = 'pending' AND NOT analysed AND kind = 'batch' AND wait_until IS NULL;
 -- Analysed deliveries that are not started: forgotten ones are dropped.
-CREATE INDEX delivery_ready ON pushmta_engine.delivery (frozen_until) WHERE state = 'ready';
+CREATE INDEX delivery_ready ON pushmta_engine.delivery (frozen_until) WHERE state IN ('analysing', 'ready');
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;
 -- For the foreign key and for lists.
 CREATE INDEX delivery_category ON pushmta_engine.delivery (category_id) WHERE category_id IS NOT NULL;

@@ -73,7 +73,7 @@ BEGIN
     PERFORM require_end(delivery, ends_at);
     -- The messages that were prepared are no longer what it sends.
     IF num_nonnulls(content, filter, exclude, priority, one_per_user, category, audience) > 0 THEN
-        PERFORM drop_analysis(delivery);
+        PERFORM drop_analysis(delivery, 'its content, target or settings were changed');
         UPDATE pushmta_engine.delivery d SET state = CASE WHEN found_state IN ('analysing', 'ready') THEN 'editing' ELSE d.state END,
             log_day = CASE WHEN found_state IN ('analysing', 'ready') THEN NULL ELSE d.log_day END
         WHERE d.id = delivery;

@@ -36,6 +36,10 @@ DECLARE
     zone text := usable_zone(time_zone);
     today date := (moment AT TIME ZONE zone)::date;
 BEGIN
+    -- Most services have none.
+    IF NOT EXISTS (SELECT FROM sending_hours s WHERE s.service_id = service) THEN
+        RETURN;
+    END IF;
     -- A year of days off is the longest that is looked at.
     FOR ahead IN 0..366 LOOP
         SELECT greatest(h.from_moment, moment), h.to_moment INTO opens, closes
@@ -668,7 +672,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is continuous or a proof, which leave at once.', delivery
             USING ERRCODE = 'PM007', HINT = 'Only a batch delivery has a plan.';
     END IF;
-    PERFORM drop_analysis(delivery);
+    PERFORM drop_analysis(delivery, 'its plan was changed');
     UPDATE pushmta_engine.delivery d SET changed_at = now(),
         state = CASE WHEN found_state IN ('analysing', 'ready') THEN 'editing' ELSE d.state END,
         log_day = CASE WHEN found_state IN ('analysing', 'ready') THEN NULL ELSE d.log_day END,

@@ -18,9 +18,12 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
     package let samples: String
     /// Why an earlier analysis was made again or dropped; "" for none.
     package let remadeBecause: String
-    /// How long sending takes at least, in seconds, and the limit that decides it; nil without a limit.
+    /// How long sending takes at least, in seconds from the start, when the last message leaves then, and what decides
+    /// it; nil if neither a limit nor a plan does.
     package let seconds: Double?
+    package let endsAt: DatabaseTime?
     package let limitedBy: String?
+    package let bound: SendingBound?
     package let requestedAt: DatabaseTime
     /// When these numbers were complete; nil before.
     package let finishedAt: DatabaseTime?
@@ -41,7 +44,9 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
         samples = try row.text()
         remadeBecause = try row.text()
         seconds = try row.doubleOrNil()
+        endsAt = try row.timeOrNil()
         limitedBy = try row.textOrNil()
+        bound = try row.textOrNil().map { try JSONBody.decode(SendingBound.self, from: $0.utf8) }
         requestedAt = try row.time()
         finishedAt = try row.timeOrNil()
         isFinished = try row.bool()
@@ -59,7 +64,7 @@ extension DeliveryAnalysisRow {
 extension Store {
     private static let analysisColumns = """
         a.state, a.messages, a.excluded, a.rendered, a.smallest, a.largest, a.refused, a.variants::text,
-        a.samples::text, a.remade_because, a.seconds::double precision, a.limited_by, a.requested_at, a.finished_at,
+        a.samples::text, a.remade_because, a.seconds, a.ends_at, a.limited_by, a.bound::text, a.requested_at, a.finished_at,
         a.finished_at IS NOT NULL AND a.frozen_until IS NOT NULL,
         CASE WHEN a.finished_at IS NOT NULL AND a.state IN ('ready', 'pending') THEN a.frozen_until END
         """

@@ -16,28 +16,38 @@ extension Store {
     package func heldSample(of delivery: Int64, application: Int32, limit: Int, _ fields: MessageFields) async throws
         -> HeldSample
     {
-        let rows = try await query(
+        let sample = Self.sampleStatement(
+            of: delivery,
+            application: application,
+            limit: Int32(clamping: limit),
+            fields
+        )
+        var found = try HeldSample(try await group([sample])[0], fields)
+        if fields.isMapped { try await fill(&found.messages, fields, inPieces: true) }
+        return found
+    }
+
+    static func sampleStatement(
+        of delivery: Int64,
+        application: Int32,
+        limit: Int32,
+        _ fields: MessageFields
+    ) -> PostgresStatement {
+        PostgresStatement(
             """
             SELECT h.subscription_id, h.is_longest,
-                CASE WHEN \(Self.isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql(fields)) END,
-                s.push_token, \(Self.userHashSQL)\(fields.columnsSQL(from: 4, variables: "t.variables"))
-            FROM pushmta_engine.sample_held($1, $2, $3) WITH ORDINALITY h(subscription_id, target_id, is_longest, place)
+                (SELECT coalesce(sum(p.size), 0)::bigint FROM pushmta_engine.delivery_part p
+                    WHERE p.delivery_id = $1 AND p.application_id = $2 AND p.parent_part_id IS NULL),
+                CASE WHEN \(isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql(fields)) END,
+                s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 4, variables: "coalesce(h.variables, t.variables)"))
+            FROM pushmta_engine.sample_messages($1, $2, $3)
+                WITH ORDINALITY h(subscription_id, target_id, variables, is_longest, place)
             JOIN pushmta_engine.subscription s ON s.id = h.subscription_id
             LEFT JOIN pushmta.delivery_target t ON t.id = h.target_id
             ORDER BY h.place
             """,
-            [.int64(delivery), .int32(application), .int32(Int32(clamping: limit))] + fields.parameters
+            [.int64(delivery), .int32(application), .int32(limit)] + fields.parameters
         )
-        var loaded = LoadedPart(room: rows.rowCount, for: fields)
-        var areLongest: [Bool] = []
-        for row in 0..<rows.rowCount {
-            loaded.sequences.append(Int32(row + 1))
-            loaded.subscriptionIDs.append(try rows.int64(row, 0))
-            areLongest.append(try rows.bool(row, 1))
-            try loaded.append(rows, row, decision: 2, token: 3, firstField: 5, fields)
-        }
-        if fields.isMapped { try await fill(&loaded, fields, inPieces: true) }
-        return HeldSample(messages: loaded, areLongest: areLongest)
     }
 
     /// The held parts of a delivery to an application after a part, at most this many.

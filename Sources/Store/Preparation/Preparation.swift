@@ -14,10 +14,10 @@ extension Store {
     ///     over children.
     ///   - partsPerChunk: the maximum number of parts of a chunk.
     ///   - timeout: the time limit of each of its statements; nil for none.
-    ///   - trial: what tries the first messages of a delivery that was not analysed, before they may leave; nil if its
-    ///     content needs no trial.
+    ///   - trial: what tries messages of the first chunk of a delivery that was not analysed, before any may leave; nil if
+    ///     its content needs no trial.
     ///
-    /// Throws ``ChunkTrial/Refusal`` if the first messages must not leave; then nothing was created.
+    /// Throws ``ChunkTrial/Refusal`` if they must not leave; then nothing was created.
     package func prepareChunk(
         _ job: PreparationJob,
         partSize: Int = 1000,

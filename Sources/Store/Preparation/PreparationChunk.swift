@@ -91,7 +91,7 @@ struct PreparationChunk {
         guard !place.isDue else { return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true) }
         let trial = place.isUntried ? self.trial() : nil
         if place.hasHeld {
-            try await trial?.run(delivery: deliveryID, transaction)
+            try await trial?.run(delivery: deliveryID, limit: limit, transaction)
             return try await release(transaction)
         }
         var chunk = self
@@ -100,7 +100,7 @@ struct PreparationChunk {
         chunk.isTried = trial != nil
         var result = try await chunk.prepare(place, next: opened[2], transaction)
         result.isHeld = place.isHeld
-        if result.parts > 0 { try await trial?.run(delivery: deliveryID, transaction) }
+        if result.parts > 0 { try await trial?.run(delivery: deliveryID, limit: limit, transaction) }
         return result
     }
 

@@ -42,9 +42,9 @@ extension OpenAPISchemas {
         {
           "DeliveryAnalysis": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "validUntil": "2026-11-24T19:00:00.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "wave": null, "variant": null, "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "variants": [], "samples": [{"application": "shop-android", "variant": null, "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
+            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "validUntil": "2026-11-24T19:00:00.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "wave": null, "variant": null, "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "variants": [], "samples": [{"application": "shop-android", "variant": null, "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "endsAt": "2026-11-24T18:00:02.030000Z", "limitedBy": "delivery: 100 messages a second", "bound": {"kind": "rate", "name": "delivery", "beginsAt": null}, "remadeBecause": null}],
             "required": ["deliveryId", "state", "requestedAt", "finishedAt", "validUntil", "messages", "excluded", "counts", "exclusions", "rendered",
-              "smallest", "largest", "refused", "variants", "samples", "problems", "seconds", "limitedBy", "remadeBecause"],
+              "smallest", "largest", "refused", "variants", "samples", "problems", "seconds", "endsAt", "limitedBy", "bound", "remadeBecause"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
               "state": {"$ref": "#/components/schemas/DeliveryState", "description": "The delivery's present state."},
@@ -117,8 +117,19 @@ extension OpenAPISchemas {
                 }
               },
               "problems": {"type": "array", "items": {"$ref": "#/components/schemas/DeliveryProblem"}, "description": "Why it could not be prepared; it is then editing."},
-              "seconds": {"type": ["number", "null"], "minimum": 0, "description": "How long sending takes at least, by the limit in force; null without a limit."},
-              "limitedBy": {"$ref": "#/components/schemas/TextOrNull", "description": "That limit."},
+              "seconds": {"type": ["number", "null"], "minimum": 0, "description": "How long sending takes at least, from the start that is set, or from now on: under the limits in force and by the delivery's plan; null if neither decides it."},
+              "endsAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When the last message leaves then."},
+              "limitedBy": {"$ref": "#/components/schemas/TextOrNull", "description": "What decides that, in words: a limit, or what begins last."},
+              "bound": {
+                "type": ["object", "null"],
+                "description": "The same, for programs.",
+                "required": ["kind", "name", "beginsAt"],
+                "properties": {
+                  "kind": {"type": "string", "enum": ["rate", "zone", "hours", "wave", "winner"]},
+                  "name": {"$ref": "#/components/schemas/TextOrNull", "description": "The limit, the time zone, or the number of the wave; null for the winner of an experiment."},
+                  "beginsAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When it begins; null for a rate."}
+                }
+              },
               "remadeBecause": {"$ref": "#/components/schemas/TextOrNull", "description": "Why an earlier analysis was made again or dropped."}
             }
           },

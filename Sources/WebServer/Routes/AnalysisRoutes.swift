@@ -131,7 +131,9 @@ struct AnalysisRoutes: Sendable {
             ("samples", samples),
             ("problems", .array(problems.map(\.json))),
             ("seconds", row.seconds.map { JSONValue.number(String($0)) } ?? .null),
+            ("endsAt", .time(row.endsAt)),
             ("limitedBy", .text(row.limitedBy)),
+            ("bound", row.bound.map(boundJSON) ?? .null),
             ("remadeBecause", .filledText(row.remadeBecause))
         )
     }
@@ -143,6 +145,14 @@ struct AnalysisRoutes: Sendable {
             ("smallest", sizes.smallest.map { JSONValue.integer($0) } ?? .null),
             ("largest", sizes.largest.map { JSONValue.integer($0) } ?? .null),
             ("refused", .integer(sizes.refused))
+        )
+    }
+
+    private static func boundJSON(_ bound: SendingBound) -> JSONValue {
+        .members(
+            ("kind", .string(bound.kind.rawValue)),
+            ("name", .filledText(bound.name)),
+            ("beginsAt", .text(bound.beginsAt))
         )
     }
 

@@ -79,8 +79,9 @@ struct AnalysisReport {
             }
             lines.append("Variant \(variant): \(smallest) to \(largest) bytes, \(sizes.refused) would not be sent.")
         }
-        if let seconds = analysis.seconds, let limit = analysis.limitedBy {
-            lines.append("Sending takes at least \(Int64(seconds.rounded(.up))) s (\(limit)).")
+        if let seconds = analysis.seconds, let end = analysis.endsAt, let limit = analysis.limitedBy {
+            let until = end.internetText.prefix { $0 != "." }
+            lines.append("Sending takes at least \(Int64(seconds.rounded(.up))) s, until \(until)Z (\(limit)).")
         }
         if !analysis.remadeBecause.isEmpty { lines.append("It was made again: \(analysis.remadeBecause).") }
         lines += problems.map { "Problem (\($0.subject)\($0.pointer)): \($0.problem); \($0.remedy)" }
@@ -100,7 +101,9 @@ struct AnalysisReport {
             ("messages", .integer(analysis.messages)), ("excluded", .integer(analysis.excluded)),
             ("rendered", .integer(analysis.rendered)), ("smallest", Cell(analysis.smallest)),
             ("largest", Cell(analysis.largest)), ("refused", .integer(analysis.refused)),
-            ("seconds", analysis.seconds.map { .number($0) } ?? .none), ("limited_by", Cell(analysis.limitedBy)),
+            ("seconds", analysis.seconds.map { .number($0) } ?? .none),
+            ("ends_at", Cell(analysis.endsAt?.internetText)), ("limited_by", Cell(analysis.limitedBy)),
+            ("bound", Cell(analysis.bound?.kind.rawValue)),
             ("remade_because", .text(analysis.remadeBecause)), ("variants", .text(analysis.variants)),
             ("samples", .text(analysis.samples)),
             ("counts", .list(counts.map(Self.cell))),

@@ -88,7 +88,11 @@ struct MessageAnalysis {
             Self.measure(sample.messages, shown, &rendered, &findings) { !sample.areLongest[$0] }
         }
         findings.samples += try await samples(of: sample.messages, application, shown)
-        findings.problems += rendered.problems(ofApplication: application.name, variant: shown.variant?.label)
+        findings.problems += rendered.problems(
+            among: sample.all,
+            ofApplication: application.name,
+            variant: shown.variant?.label
+        )
     }
 
     /// The first messages that would be sent.
@@ -118,8 +122,7 @@ struct MessageAnalysis {
         return samples
     }
 
-    /// - Parameter isUsual: whether a message was not chosen for the length of its values. The longest values were
-    ///   looked for, so they do not count as the content's fault.
+    /// - Parameter isUsual: whether a message was not chosen for the length of its values.
     private static func measure(
         _ loaded: LoadedPart,
         _ shown: Shown,
@@ -129,7 +132,7 @@ struct MessageAnalysis {
     ) {
         shown.previewer.measure(loaded) { row, size, refusal in
             findings.add(bytes: size, isRefused: refusal != nil, variant: shown.variant?.label)
-            if isUsual(row) { rendered.add(refusal) }
+            rendered.add(refusal, isUsual: isUsual(row))
         }
     }
 

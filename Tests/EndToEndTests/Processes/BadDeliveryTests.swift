@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import PostgresClient
 import PushCore
 import Store
 import Testing
@@ -35,6 +36,38 @@ import Testing
             #expect(problems.count == 1 && problems.first?.problem.contains("50 of 50") == true, "\(problems)")
             let sent = try await site.progress(good)
             #expect(sent.state == .finished && sent.sent == 50)
+        }
+    }
+
+    @Test func aStartFindsWhatIsTooLongBehindTheFirstThousand() async throws {
+        try await DeliverySite.with { site in
+            try await site.store.seedSubscriptions(application: site.application, count: 3_950)
+            let connection = try await PostgresConnection.connect(
+                StoreSession.configuration(site.settings, role: "test")
+            )
+            _ = try await connection.execute(
+                PostgresStatement(
+                    """
+                    UPDATE pushmta_engine.subscription s SET parameters = jsonb_strip_nulls(jsonb_build_object(
+                        'nickname', repeat('x', 5000), 'motto', CASE WHEN n.line = 2000 THEN repeat('x', 5000) END))
+                    FROM (SELECT o.id, row_number() OVER (ORDER BY o.id) AS line FROM pushmta_engine.subscription o
+                        JOIN pushmta_engine.application a ON a.id = o.application_id WHERE a.name = '\(site.application)') n
+                    WHERE s.id = n.id AND n.line > 1000
+                    """,
+                    prepare: false
+                )
+            )
+            await connection.close()
+            let many = try await site.send(#"{"ios":{"title":"{{nickname|you}}"}}"#, to: site.application)
+            let one = try await site.send(#"{"ios":{"title":"{{motto|none}}"}}"#, to: site.application)
+
+            let returned = try await site.progress(many)
+            #expect(returned.state == .editing && returned.target == 0)
+            let problems = try await site.store.problems(ofDelivery: many)
+            #expect(problems.count == 1 && problems.first?.problem.contains("larger than") == true, "\(problems)")
+            // What is too long for one person is not the content's fault.
+            let sent = try await site.progress(one)
+            #expect(sent.state == .finished && sent.sent == 3_999 && sent.failed == 1)
         }
     }
 

@@ -17,10 +17,20 @@ SELECT pushmta.analyze_delivery(:id);
 CALL pg_temp.until_state(:id, 'ready');
 CALL pg_temp.until('SELECT finished_at IS NOT NULL FROM pushmta.delivery_analysis WHERE delivery_id = ' || :id);
 SELECT pg_temp.require((SELECT messages = :subscribers AND rendered = :subscribers AND refused = 0 AND largest >= smallest AND seconds > 0
-    AND limited_by <> '' AND frozen_until > now() FROM pushmta.delivery_analysis WHERE delivery_id = :id), 'the analysis is not complete');
+    AND ends_at > now() AND limited_by <> '' AND bound ->> 'kind' = 'rate' AND frozen_until > now()
+    FROM pushmta.delivery_analysis WHERE delivery_id = :id), 'the analysis is not complete');
 SELECT pg_temp.require((SELECT sum(messages) = :subscribers AND count(DISTINCT application) = 2 FROM pushmta.delivery_count
     WHERE delivery_id = :id), 'the counts by application, locale and time zone do not add up');
 SELECT pg_temp.require((SELECT sent = 0 AND target = :subscribers FROM pushmta.delivery_progress WHERE id = :id), 'something left');
+
+-- It says when the last message leaves, with the waits of the plan.
+SELECT pushmta.create_delivery('Planned', :'applications'::text[], :'hello') AS planned \gset
+SELECT pushmta.set_waves(:planned, '[{"percent": 50}, {"after": "1 hour"}]');
+SELECT pushmta.analyze_delivery(:planned);
+CALL pg_temp.until_state(:planned, 'ready');
+SELECT pg_temp.require((SELECT seconds >= 3600 AND ends_at > now() + interval '59 minutes' AND limited_by LIKE 'wave 2: begins at %'
+    FROM pushmta.delivery_analysis WHERE delivery_id = :planned), 'the analysis ignores the plan');
+SELECT pushmta.stop_delivery(:planned);
 
 -- A start without an analysis finds the same before anything is sent.
 SELECT pushmta.create_delivery('Not analysed', ARRAY[:'application'],

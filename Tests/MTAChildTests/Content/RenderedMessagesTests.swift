@@ -35,7 +35,11 @@ import Testing
     }
 
     /// The problems of messages with these first names.
-    private func problems(_ names: [String?]) throws -> [String] {
+    ///
+    /// - Parameters:
+    ///   - longest: how many of the last ones were chosen for their length.
+    ///   - all: the number of messages from which they were chosen; nil if there are no others.
+    private func problems(_ names: [String?], longest: Int = 0, among all: Int64? = nil) throws -> [String] {
         let trial = try #require(ChunkTrial.of(Self.job("Hi {{firstName}}")))
         let route = try #require(trial.routes.first)
         var loaded = LoadedPart()
@@ -46,7 +50,9 @@ import Testing
             loaded.decisions.append(.sendable)
         }
         loaded.fields = [ByteColumn(names)]
-        return route.problems(loaded).map(\.problem)
+        var judge = route.judge
+        judge.add(loaded) { $0 < names.count - longest }
+        return judge.problems(among: all ?? Int64(names.count)).map(\.problem)
     }
 
     private static let long = String(repeating: "x", count: 5_000)
@@ -57,6 +63,15 @@ import Testing
         let found = try problems(Array(repeating: "Ada", count: 50) + Array(repeating: Self.long, count: 10))
         #expect(found.count == 1 && found.first?.contains("10 of 60") == true, "\(found)")
         #expect(try problems([Self.long]).count == 1)
+    }
+
+    @Test func theLongestValuesCountAgainstAllMessages() throws {
+        let names = Array(repeating: "Ada", count: 50) + Array(repeating: Self.long, count: 20)
+        #expect(try problems(names, longest: 20, among: 2_000) == [])
+        let found = try problems(names, longest: 20, among: 1_999)
+        #expect(found.count == 1 && found.first?.contains("at least 20 of 1999") == true, "\(found)")
+        // Nine are a few people, however small the target.
+        #expect(try problems(Array(names.dropLast(11)), longest: 9, among: 59) == [])
     }
 
     @Test func aValueThatAllLackIs() throws {

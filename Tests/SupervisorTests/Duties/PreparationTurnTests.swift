@@ -85,9 +85,11 @@ import Testing
             trial: { job in
                 ChunkTrial(
                     routes: job.applications.map { application in
-                        ChunkTrial.Route(application: application.id, fields: MessageFields(names: ["name"])) { _ in
-                            job.deliveryID == refused ? [problem] : []
-                        }
+                        ChunkTrial.Route(
+                            application: application.id,
+                            fields: MessageFields(names: ["name"]),
+                            judge: Verdict(problems: job.deliveryID == refused ? [problem] : [])
+                        )
                     }
                 )
             }
@@ -97,6 +99,15 @@ import Testing
         #expect(progress.state == .editing && progress.stateReason == "too large; cut it" && progress.target == 0)
         #expect(try await site.store.problems(ofDelivery: refused).map(\.remedy) == ["cut it"])
         #expect(try await site.store.deliveryProgress(other).target > 0)
+    }
+
+    /// Says the same of all messages.
+    private struct Verdict: ChunkTrial.Judge {
+        let problems: [DeliveryProblem]
+
+        func add(_ loaded: LoadedPart, isUsual: (Int) -> Bool) {}
+
+        func problems(among all: Int64) -> [DeliveryProblem] { problems }
     }
 
     /// Parts of ten messages, four parts a chunk, and at most two chunks of two deliveries ahead.

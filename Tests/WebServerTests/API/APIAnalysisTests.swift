@@ -69,6 +69,7 @@ import Testing
         #expect(read["rendered"] == "1" && read["smallest"] == "60" && read["largest"] == "60")
         #expect(read["refused"] == "0" && read.count("problems") == 0 && read["remadeBecause"] == "null")
         #expect(read["seconds"] == "0.02" && read["limitedBy"] == "delivery: 100 messages a second")
+        #expect(read["endsAt"] != "null" && read["bound"] == #"{"kind":"rate","name":"delivery","beginsAt":null}"#)
         #expect(read["samples.0.payload.aps.alert.title"] == "Ada" && read["samples.0.deviceId"] == "7")
         #expect(read["samples.0.locale"] == "null" && read["samples.0.bytes"] == "60")
         let started = try await site.call("POST", "/deliveries/\(id)/start", key: key)
