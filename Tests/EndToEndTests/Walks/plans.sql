@@ -12,6 +12,22 @@ SELECT pg_temp.require((SELECT sum(messages) = :subscribers AND sum(sent) = :sub
     FROM (SELECT *, coalesce(lag(opened_at) OVER (ORDER BY number), opened_at) AS earlier FROM pushmta.delivery_wave
         WHERE delivery_id = :id) w), 'the waves did not leave one after the other');
 
+-- Somebody opts out after the first wave, so the rest is held until a person has looked.
+SELECT pushmta.copy_delivery(:id, 'Guarded') AS guarded \gset
+SELECT pushmta.set_waves(:guarded, '[{"percent": 50, "max_opt_outs": 0.01}, {"after": "6 s"}]');
+SELECT pushmta.start_delivery(:guarded);
+CALL pg_temp.until('SELECT sent = messages AND sent >= 10 FROM pushmta.delivery_wave WHERE number = 1 AND delivery_id = ' || :guarded);
+SELECT min(subscription_id) AS device FROM pushmta.message_status WHERE delivery_id = :guarded AND status = 'sent' \gset
+SELECT pushmta.set_opt_out(:device, true);
+CALL pg_temp.until_state(:guarded, 'paused');
+SELECT pg_temp.require((SELECT state_reason LIKE '%opt%' FROM pushmta.delivery_progress WHERE id = :guarded)
+    AND (SELECT array_agg(state ORDER BY number) = '{held,waiting}' AND sum(sent) = max(messages) FILTER (WHERE number = 1)
+        FROM pushmta.delivery_wave WHERE delivery_id = :guarded), 'the guard did not hold the second wave, or does not say why');
+SELECT pushmta.resume_delivery(:guarded);
+CALL pg_temp.until_state(:guarded, 'finished');
+SELECT pg_temp.require((SELECT sent = :subscribers FROM pushmta.delivery_progress WHERE id = :guarded), 'the rest was not sent');
+SELECT pushmta.set_opt_out(:device, false);
+
 -- Where the moment has passed: everywhere.
 SELECT pushmta.copy_delivery(:id, 'Over') AS late \gset
 SELECT pushmta.set_plan(:late, '{"local_time": "2026-01-01 09:00", "on_past": "skip"}');
