@@ -526,7 +526,6 @@ def behave(api, command, delivery):
     asks = {**reminder, "filter": "clicked any within 3 hours"}
     require(api.refusal("POST", "/deliveries", asks) == 400, "the history has hours")
     sent = send(api, {**delivery, "label": "Spring"}, "Spring")
-    api.until(kept, lambda answer: answer["deliveries"] == 1)
 
     def told():
         """The messages that devices have received and clicked."""
@@ -638,18 +637,21 @@ def recall(api, delivery):
 
 def remove(api, site, delivery):
     """Recalls a delivery whose notifications apps remove, and reports for one device that it did."""
-    sent = send(api, {**delivery, "applications": ["sample-ios"]}, "Sale")
-    id, path = sent["id"], f"/deliveries/{sent['id']}/recall"
+    id = api.post("/deliveries", {**delivery, "applications": ["sample-ios"], "content": {"ios": {"title": "Sale"}}})["id"]
+    path = f"/deliveries/{id}/recall"
+    samples = [one["payload"] for one in analyse(api, id)["samples"]]
+    sent = start(api, id)["counts"]["sent"]
     report = api.post(path, {"reason": "wrong", "mode": "remove"})
     require(report["mode"] == "remove" and report["removed"] == 0, f"the recall gave {report}")
     report = api.until(path, lambda answer: answer["recallState"] == "finished")
-    require(report["tooLate"] == report["target"] == sent["counts"]["sent"] > 0, f"nobody has confirmed: {report}")
-    told = api.get(f"/deliveries/{report['recallDeliveryId']}")["counts"]
+    require(report["tooLate"] == report["target"] == sent > 0, f"nobody has confirmed: {report}")
+    told = api.get(f"/deliveries/{report['recallDeliveryId']}")["counts"]["sent"]
     outcomes = api.get(f"/deliveries/{id}/outcomes?limit=1000")["outcomes"]
-    asked = [one for one in outcomes if not one["clicked"]]
-    require(told["sent"] >= len(asked) > 0, f"{told['sent']} devices are asked, and {len(asked)} have not opened it")
-    # As PushMTA's SDK for iOS does, where the id of a message is its apns-id.
-    urllib.request.urlopen(f"{site}/r/?id=h{asked[0]['gatewayMessageId']},{id:x},3").close()
+    unopened = sum(not one["clicked"] for one in outcomes)
+    require(told >= unopened > 0, f"{told} devices were asked, and {unopened} have not opened it")
+    # What PushMTA's SDKs request.
+    payload = samples[0]
+    urllib.request.urlopen(f"{site}/r/?id=h{payload['_mId']},{payload['_dId']},3").close()
     report = api.until(path, lambda answer: answer["removed"] == 1)
     require(report["tooLate"] == report["target"] - 1, f"the report does not add up: {report}")
 
