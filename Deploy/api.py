@@ -5,6 +5,7 @@
 The API is that of a whole site (pushmta-lab quickstart), whose deliveries are really sent. The seed is fixed, so that a run can be repeated.
 """
 
+import datetime
 import json
 import os
 import shutil
@@ -367,15 +368,39 @@ def require(holds, what):
         raise SystemExit(f"api: {what}")
 
 
-def walk(api, delivery):
-    """Analyses, starts, changes, copies and moves deliveries as a marketing system does; returns the ids of an analysed one, which has
-    ended, and of one that is editing."""
+def analyse(api, id):
+    """Analyses a delivery; returns what was found."""
+    api.post(f"/deliveries/{id}/analysis", {})
+    return api.until(f"/deliveries/{id}/analysis", lambda answer: answer["finishedAt"])
+
+
+def start(api, id):
+    """Starts a delivery; returns it once it has been sent."""
+    api.post(f"/deliveries/{id}/start", {})
+    return api.until(f"/deliveries/{id}", lambda answer: answer["state"] == "finished")
+
+
+def send(api, delivery, title):
+    """Creates a delivery with this title and starts it; returns it once it has been sent."""
+    content = {platform: {"title": title} for platform in ("android", "ios")}
+    return start(api, api.post("/deliveries", {**delivery, "content": content})["id"])
+
+
+def service_of(api):
+    return api.get("/applications/sample-android")["service"]
+
+
+def walk(api, command, delivery, device):
+    """Counts, previews, analyses, starts, changes, copies and moves deliveries as a marketing system does; returns the ids of an analysed
+    one, which has ended, and of one that is editing."""
     content = {"android": {"title": "Hello {{firstName|there}}"}}
     first = api.post("/deliveries", {**delivery, "content": content, "messagesPerSecond": 1000})["id"]
     require(api.refusal("GET", f"/deliveries/{first}/analysis") == 404, "a delivery that was never analysed has an analysis")
     counted = api.until(f"/deliveries/{first}/count", lambda answer: answer["answeredAt"])
     require(counted["problem"] is None and counted["counts"][0]["messages"] > 0, f"nobody is counted: {counted}")
     require(not any(one["estimate"] or one["error"] for one in counted["counts"]), f"a small target is estimated: {counted}")
+    shown = api.post(f"/deliveries/{first}/preview", {"deviceId": device})
+    require("Hello there" in json.dumps(shown["payload"]) and shown["sendable"] and shown["size"] <= shown["limit"], f"it shows {shown}")
     require(api.post(f"/deliveries/{first}/analysis", {})["state"] == "analysing", "an analysis does not begin")
     found = api.until(f"/deliveries/{first}/analysis", lambda answer: answer["finishedAt"])
     require(found["state"] == "ready" and found["messages"] > 0 and not found["problems"], f"the analysis found {found}")
@@ -387,11 +412,9 @@ def walk(api, delivery):
     # What is changed is analysed again.
     changed = api.call("PATCH", f"/deliveries/{first}", {"label": "Winter", "content": {"android": {"title": "Winter"}}, "priority": 7})
     require((changed["label"], changed["priority"], changed["state"]) == ("Winter", 7, "editing"), f"a change gave {changed}")
-    api.post(f"/deliveries/{first}/analysis", {})
-    found = api.until(f"/deliveries/{first}/analysis", lambda answer: answer["finishedAt"])
+    found = analyse(api, first)
     require("Winter" in json.dumps(found["samples"]), f"the samples are old: {found}")
-    api.post(f"/deliveries/{first}/start", {})
-    ended = api.until(f"/deliveries/{first}", lambda answer: answer["state"] == "finished")
+    ended = start(api, first)
     require(ended["counts"]["target"] == found["messages"], f"it was not sent as analysed: {ended}, {found}")
     require(api.refusal("PATCH", f"/deliveries/{first}", {"label": "x"}) == 409, "what was sent can be changed")
     walk_archive(api, first)
@@ -403,6 +426,7 @@ def walk(api, delivery):
     require(moved["startAt"].startswith("2036-11-25T18"), f"the start stays: {moved}")
     require(api.post(f"/deliveries/{second}/reschedule", {"startAt": None})["state"] == "editing", "the start cannot be taken back")
     walk_plan(api, first)
+    walk_hours(api, command, first)
     return first, second
 
 
@@ -438,29 +462,101 @@ def walk_plan(api, delivery):
     plan = api.get(place)
     require(sum(wave["messages"] for wave in plan["waves"]) == ended["counts"]["target"], f"a message is in no wave: {plan}, {ended}")
     require([wave["state"] for wave in plan["waves"]] == ["passed", "passed", "open"], f"the waves are {plan}")
-    service = api.get("/applications/sample-android")["service"]
+
+
+def walk_hours(api, command, delivery):
+    """Plans copies of a delivery: where a local time has passed nobody gets it, and on a day off it waits."""
+    late = api.post(f"/deliveries/{delivery}/copy", {"label": "over"})["id"]
+    plan = api.call("PUT", f"/deliveries/{late}/plan", {"localTime": "2026-01-01T09:00", "onPast": "skip"})
+    require(plan["localTime"].startswith("2026-01-01") and plan["onPast"] == "skip", f"the plan is {plan}")
+    counts = start(api, late)["counts"]
+    require(counts["sent"] == 0 and counts["ignored"] == counts["target"] > 0, f"what is over was sent: {counts}")
+    service = service_of(api)
     hours = api.get(f"/services/{service}/hours")
     require(hours["hours"] == [] and hours["timeZone"] == "UTC", f"the hours are {hours}")
-    caps = f"/services/{service}/frequency-caps"
+    # An operator sets hours. No zone has another day than these three.
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    days = [str(today + datetime.timedelta(days=number)) for number in (-1, 0, 1)]
+    off = [word for day in days for word in ("--day-off", day)]
+    command("service", "hours", service, "--hours", "daily 00:00-24:00", *off, "--outside", "postpone")
+    hours = api.get(f"/services/{service}/hours")
+    require(hours["daysOff"] == days and hours["outside"] == "postpone", f"the hours are {hours}")
+    waiting = api.post(f"/deliveries/{delivery}/copy", {"label": "on a day off"})["id"]
+    api.post(f"/deliveries/{waiting}/start", {})
+    plan = api.until(f"/deliveries/{waiting}/plan", lambda answer: answer["plannedMessages"])
+    counts = api.get(f"/deliveries/{waiting}")["counts"]
+    require(counts["sent"] == 0 and plan["plannedMessages"] == counts["target"], f"it left on a day off: {counts}, {plan}")
+    command("service", "hours", service, "--no-hours", "--no-days-off")
+    counts = api.until(f"/deliveries/{waiting}", lambda answer: answer["state"] == "finished")["counts"]
+    require(counts["sent"] == counts["target"] > 0, f"it did not leave afterwards: {counts}")
+
+
+def cap(api, delivery):
+    """Caps the messages of a service: who got one is left out of the next delivery, and gets a receipt."""
+    caps = f"/services/{service_of(api)}/frequency-caps"
     require(api.get(caps) == {"frequencyCaps": []}, "the service has frequency caps")
-    cap = {"maxMessages": 3, "per": "days", "length": 7}
-    made = api.call("PUT", f"{caps}/week", cap)
-    require(made == {"name": "week", "categories": None, **cap}, f"the cap is {made}")
-    require(api.call("PUT", f"{caps}/week", {**cap, "maxMessages": 1000})["maxMessages"] == 1000, "the cap stays")
-    require(api.refusal("PUT", f"{caps}/week", {**cap, "per": "hours", "length": 73}) == 400, "a cap for 73 hours is set")
+    rule = {"maxMessages": 3, "per": "days", "length": 7}
+    made = api.call("PUT", f"{caps}/week", rule)
+    require(made == {"name": "week", "categories": None, **rule}, f"the cap is {made}")
+    require(api.call("PUT", f"{caps}/week", {**rule, "maxMessages": 1})["maxMessages"] == 1, "the cap stays")
+    require(api.refusal("PUT", f"{caps}/week", {**rule, "per": "hours", "length": 73}) == 400, "a cap for 73 hours is set")
     require([one["name"] for one in api.get(caps)["frequencyCaps"]] == ["week"], "the cap is not listed")
+    first = send(api, {**delivery, "filter": "user_key = 'ada'"}, "First")["counts"]
+    require(first["sent"] == first["target"] == 1, f"ada got {first}")
+    second = api.post("/deliveries", {**delivery, "content": {"android": {"title": "Second"}}})["id"]
+    found = analyse(api, second)
+    require(found["exclusions"] == [{"reason": "frequency_cap", "messages": 1}], f"not only ada is left out: {found}")
+    counts = start(api, second)["counts"]
+    require(counts["sent"] == found["messages"] > 0 and counts["excluded"] == 1, f"ada got two messages: {counts}")
+    receipt = send(api, {**delivery, "category": "transactional"}, "Receipt")["counts"]
+    require(receipt["sent"] == counts["sent"] + 1, f"a cap held up a receipt: {receipt}")
     api.call("DELETE", f"{caps}/week")
     require(api.refusal("DELETE", f"{caps}/week") == 404, "a cap that is gone is removed")
-    kept = api.get(f"/services/{service}/behaviour")
-    require((kept["kept"], kept["since"], kept["deliveries"]) == (False, None, 0), f"the service keeps a history: {kept}")
-    asking = api.post(f"/deliveries/{delivery}/copy", {"label": "those who did not click"})["id"]
-    require(api.refusal("PATCH", f"/deliveries/{asking}", {"filter": "not clicked any"}) == 400, "what is not kept can be asked")
-    require(api.refusal("PATCH", f"/deliveries/{asking}", {"filter": "clicked any within 3 hours"}) == 400, "the history has hours")
+
+
+def behave(api, command, delivery):
+    """Chooses by what people did: those who received a message, as their devices reported, and did not click it."""
+    kept = f"/services/{service_of(api)}/behaviour"
+    before = api.get(kept)
+    require((before["kept"], before["since"], before["deliveries"]) == (False, None, 0), f"the service keeps a history: {before}")
+    reminder = {**delivery, "content": {"android": {"title": "Last chance"}}}
+    asks = {**reminder, "filter": "not clicked any"}
+    require(api.refusal("POST", "/deliveries", asks) == 400, "what is not kept can be asked")
+    command("behaviour", "keep", service_of(api))
+    require(api.get(kept)["kept"], "no history is kept")
+    asks = {**reminder, "filter": "clicked any within 3 hours"}
+    require(api.refusal("POST", "/deliveries", asks) == 400, "the history has hours")
+    sent = send(api, {**delivery, "label": "Spring"}, "Spring")
+
+    def told():
+        """The messages that devices have received and clicked."""
+        outcomes = api.get(f"/deliveries/{sent['id']}/outcomes?limit=1000")["outcomes"]
+        return sum(one["received"] for one in outcomes), sum(one["clicked"] for one in outcomes)
+
+    def chosen(filter):
+        """A new delivery to those whom the filter selects, and how many they are now."""
+        id = api.post("/deliveries", {**reminder, "filter": filter})["id"]
+        counted = api.until(f"/deliveries/{id}/count", lambda answer: answer["answeredAt"])
+        return id, sum(one["messages"] for one in counted["counts"])
+
+    idle = f"received delivery {sent['id']} and not clicked label 'Spring' within 7 days"
+    end = time.monotonic() + 60
+    # Every device receives it, and one in ten clicks.
+    while True:
+        (received, clicked), (asked, number) = told(), chosen(idle)
+        if received == sent["counts"]["sent"] and clicked > 0 and number == received - clicked:
+            break
+        require(time.monotonic() < end, f"{received} received it, {clicked} clicked, and {number} are chosen")
+        time.sleep(0.5)
+    reminded = start(api, asked)["counts"]
+    require(reminded["sent"] == reminded["target"] == number > 0, f"{number} were to be reminded: {reminded}")
+    require(chosen(f"clicked delivery {sent['id']}")[1] == clicked, "other people have clicked")
+    require(chosen("sent label 'Spring' and not received any")[1] == 0, "somebody did not receive it")
 
 
 def approve(api, colleague, command, delivery):
     """Has a colleague approve a delivery twice, because it was changed in between, and sends it."""
-    service = api.get("/applications/sample-android")["service"]
+    service = service_of(api)
     command("approval", "rule", service, "--above", "5")
     id = api.post("/deliveries", {**delivery, "content": {"android": {"title": "Approved"}}})["id"]
     path = f"/deliveries/{id}/approval"
@@ -495,7 +591,7 @@ def approve(api, colleague, command, delivery):
 
 
 def follow(api, command, delivery):
-    """Lets a delivery follow a health signal that nobody can read: it is sent at its floor."""
+    """Lets deliveries follow a health signal: at its floor while nobody can read it, and faster as soon as its value is good."""
     require(api.get("/signals") == {"signals": []}, "there are signals")
     id = api.post("/deliveries", {**delivery, "content": {"android": {"title": "Careful"}}})["id"]
     aim = {"signal": "load", "target": 0.8, "floor": 20, "ceiling": 500}
@@ -514,6 +610,15 @@ def follow(api, command, delivery):
     copy = api.post(f"/deliveries/{id}/copy", {})["id"]
     require(api.get(f"/deliveries/{copy}")["signal"]["name"] == "load", "a copy follows nothing")
     require(api.post(f"/deliveries/{copy}/follow", {})["signal"] is None, "a delivery follows its signal still")
+    command("signal", "drop", "load")
+    # A function of the database gives 3.14.
+    command("signal", "set", "load", "sql", "pg_catalog.pi()", "--reaction", "1")
+    good = api.post("/deliveries", {**delivery, "content": {"android": {"title": "Faster"}}})["id"]
+    api.post(f"/deliveries/{good}/follow", {"signal": "load", "target": 10, "floor": 3, "ceiling": 500})
+    ended = start(api, good)
+    require(ended["signal"]["messagesPerSecond"] > 3, f"it stays at its floor: {ended}")
+    read = api.get("/signals")["signals"][0]
+    require(read["value"] > 3.1, f"the signal is {read}")
     command("signal", "drop", "load")
 
 
@@ -537,6 +642,27 @@ def recall(api, delivery):
     require(sum(report[part] for part in parts) == report["target"], f"the report does not add up: {report}")
     require(api.refusal("POST", f"/deliveries/{sent}/recall", wanted) == 409, "a delivery is recalled twice")
     return sent
+
+
+def remove(api, site, delivery):
+    """Recalls a delivery whose notifications apps remove, and reports for one device that it did."""
+    id = api.post("/deliveries", {**delivery, "applications": ["sample-ios"], "content": {"ios": {"title": "Sale"}}})["id"]
+    path = f"/deliveries/{id}/recall"
+    samples = [one["payload"] for one in analyse(api, id)["samples"]]
+    sent = start(api, id)["counts"]["sent"]
+    report = api.post(path, {"reason": "wrong", "mode": "remove"})
+    require(report["mode"] == "remove" and report["removed"] == 0, f"the recall gave {report}")
+    report = api.until(path, lambda answer: answer["recallState"] == "finished")
+    require(report["tooLate"] == report["target"] == sent > 0, f"nobody has confirmed: {report}")
+    told = api.get(f"/deliveries/{report['recallDeliveryId']}")["counts"]["sent"]
+    outcomes = api.get(f"/deliveries/{id}/outcomes?limit=1000")["outcomes"]
+    unopened = sum(not one["clicked"] for one in outcomes)
+    require(told >= unopened > 0, f"{told} devices were asked, and {unopened} have not opened it")
+    # What PushMTA's SDKs request.
+    payload = samples[0]
+    urllib.request.urlopen(f"{site}/r/?id=h{payload['_mId']},{payload['_dId']},3").close()
+    report = api.until(path, lambda answer: answer["removed"] == 1)
+    require(report["tooLate"] == report["target"] - 1, f"the report does not add up: {report}")
 
 
 def recur(api, delivery):
@@ -574,7 +700,9 @@ def experiment(api, delivery):
     require(api.refusal("PUT", path, wrong) == 400, "shares of more than 100 % are accepted")
     require(api.call("PUT", path, {**rule, "holdOutPercent": 10})["holdOutPercent"] == 10, "there is no hold-out")
     require(api.call("DELETE", path) is None and api.refusal("GET", path) == 404, "an experiment is not removed")
-    found = api.call("PUT", path, rule)
+    counted = api.until(f"/deliveries/{id}/count", lambda answer: answer["answeredAt"])
+    everybody = sum(one["messages"] for one in counted["counts"])
+    found = api.call("PUT", path, {**rule, "holdOutPercent": 10})
     require([one["label"] for one in found["variants"]] == ["plain", "emoji"] and found["state"] == "waiting", f"it is {found}")
     winner = f"/deliveries/{id}/winner"
     require(api.refusal("POST", winner, {"variant": 2}) == 409, "a winner is chosen before the start")
@@ -589,7 +717,8 @@ def experiment(api, delivery):
     require(api.post(winner, {"variant": 2})["winner"] == 2, "no winner is chosen")
     require(api.refusal("POST", winner, {"variant": 1}) == 409, "a second winner is chosen")
     ended = api.until(f"/deliveries/{id}", lambda answer: answer["state"] == "finished")
-    require(ended["counts"]["sent"] == ended["counts"]["target"] > 0, f"it was not sent: {ended}")
+    counts = ended["counts"]
+    require(counts["sent"] == counts["target"] == everybody - counts["excluded"] > 0, f"{everybody} are not accounted for: {ended}")
     outcomes = api.get(f"/deliveries/{id}/outcomes?limit=1000")["outcomes"]
     message = f"{id}-{outcomes[0]['sequence']}"
     bought = {"messageId": message, "name": "purchase", "value": 19.99}
@@ -600,7 +729,7 @@ def experiment(api, delivery):
 
 def audiences(api, delivery):
     """Saves an audience, counts it and sends to it; keeps some persons without marketing; returns the name of the service."""
-    service = api.get("/applications/sample-android")["service"]
+    service = service_of(api)
     place = f"/services/{service}/audiences"
     require(api.get(place) == {"audiences": []}, "the service has audiences")
     require(api.refusal("PUT", f"{place}/api", {"filter": "locale ="}) == 400, "a faulty filter is saved")
@@ -636,7 +765,7 @@ def audiences(api, delivery):
 
 
 def consent(api, device, delivery):
-    """Opts a device and a user out of a category and in again, and makes a delivery of another one."""
+    """Opts a device and a user out of a category, which leaves them out of its deliveries, and in again."""
     names = {row["name"]: row for row in api.call("GET", "/categories")["categories"]}
     require(names["transactional"]["transactional"] and not names["news"]["transactional"], f"the categories are {names}")
 
@@ -650,6 +779,13 @@ def consent(api, device, delivery):
     require(unwanted(api.call("GET", f"/devices/{device}/categories")) == ["news"], "a device of the user is not opted out")
     said = api.call("GET", "/opt-outs?userKey=ada")["optOuts"]
     require({row["category"] for row in said} == {"news"}, f"the user's opt-outs are {said}")
+    news = api.post("/deliveries", {**delivery, "content": {"android": {"title": "News"}}, "category": "news"})["id"]
+    found = analyse(api, news)
+    require(found["exclusions"] == [{"reason": "category_opted_out", "messages": 1}], f"not only ada is left out: {found}")
+    counts = start(api, news)["counts"]
+    require(counts["sent"] == found["messages"] > 0 and counts["excluded"] == 1, f"ada got news: {counts}")
+    receipt = send(api, {**delivery, "category": "transactional"}, "Receipt")["counts"]
+    require(receipt["sent"] == counts["sent"] + 1, f"ada got no receipt: {receipt}")
     api.call("PUT", "/opt-outs", {"userKey": "ada", "optedOut": False, "category": "news"})
     made = api.post("/deliveries", {**delivery, "category": "service"})
     require(made["category"] == "service", f"its category is {made['category']}")
@@ -691,20 +827,23 @@ def manage_events(api):
     require("walk" not in [row["name"] for row in api.get("/consumers")["consumers"]], "the consumer stays")
 
 
-def things(api, colleague, command):
+def things(api, colleague, command, site):
     """Makes what requests can be about, and returns their ids."""
     device = api.post(
         "/devices", {"application": "sample-android", "pushToken": "api-" + "a" * 60, "userKey": "ada"}
     )["id"]
     content = {"android": {"title": "Hello {{name}}"}}
     delivery = {"label": "api", "applications": ["sample-android"], "content": content}
-    analysed, edited = walk(api, delivery)
+    analysed, edited = walk(api, command, delivery, device)
+    cap(api, delivery)
+    behave(api, command, delivery)
     approve(api, colleague, command, delivery)
     follow(api, command, delivery)
     recalled = recall(api, delivery)
+    remove(api, site, delivery)
     recurring = recur(api, delivery)
-    tried = experiment(api, delivery)
     service = audiences(api, delivery)
+    tried = experiment(api, delivery)
     consent(api, device, delivery)
     told = {event["sequence"] for event in read_events(api, analysed)}
     target = api.get(f"/deliveries/{analysed}")["counts"]["target"]
@@ -760,7 +899,7 @@ def main(programs, folder):
         base = site["web"] + "/api/v1"
         configuration = f"{folder}/schemathesis.toml"
         with open(configuration, "w") as file:
-            file.write(CONFIGURATION.format(**things(API(base, key), API(base, colleague), command)))
+            file.write(CONFIGURATION.format(**things(API(base, key), API(base, colleague), command, site["web"])))
         done = subprocess.run(
             [
                 os.path.join(os.path.dirname(sys.executable), "schemathesis"),

@@ -920,10 +920,18 @@ def test_analyse(site, browser):
     browser.has("The delivery is recalled")
     check(site.state(delivery) == "recalled", f"it is {site.state(delivery)}")
     browser.judge_here("delivery-recalled")
+    # Apps remove what has left; the page counts what no device has confirmed.
+    browser.open(f"/deliveries/{delivery}/recall")
+    browser.find("#field-reason").send_keys("Wrong price")
+    browser.find("#field-mode option[value=remove]").click()
+    browser.find("form.declare button.main").click()
+    browser.has("Removal not confirmed yet")
+    browser.has("Delivery that replaces or removes it")
+    browser.judge_here("delivery-removed")
 
 
 def test_plan(site, browser):
-    """A delivery is sent in waves, and an operator gives a service sending hours."""
+    """A delivery is sent in waves, another at a local time, and an operator gives a service sending hours."""
     browser.sign_in("marketing", site.passwords["marketing"])
     browser.has("Sending")
     first = site.sql("SELECT max(id) FROM pushmta_engine.delivery WHERE label = 'Spring sale' AND NOT proof").strip()
@@ -965,6 +973,21 @@ def test_plan(site, browser):
     browser.find("a[href$='/stop']").click()
     browser.find(f"form[action='/deliveries/{delivery}/stop'] button").click()
     until("it is stopped", lambda: site.state(delivery) == "stopped")
+    # On the clocks of all recipients the moment has passed.
+    browser.open(f"/deliveries/{first}")
+    browser.find("form[action$='/duplicate'] button").click()
+    browser.has("Save and continue")
+    draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
+    browser.open(draft + "/when")
+    browser.find("[name='plan.local_time']")
+    browser.driver.execute_script("document.getElementsByName('plan.local_time')[0].value = '2026-01-01T09:00'")
+    browser.find("[name='plan.on_past'] option[value=skip]").click()
+    browser.find("button[value=next]").click()
+    browser.find("a.button[href$='/limits']")
+    browser.open(draft + "/send")
+    browser.find("button[value=start]").click()
+    browser.find("form[action$='/start'] button.main").click()
+    browser.has("the local time had passed at the start")
     browser.sign_in("operate", site.passwords["operate"])
     browser.has("Sending")
     browser.open("/services")
@@ -1019,7 +1042,7 @@ def test_approval_rule(site, browser):
 
 
 def test_caps(site, browser):
-    """An operator adds a frequency cap to a service, changes it, and removes it; in all languages."""
+    """An operator adds a frequency cap to a service, changes it, sees whom it leaves out, and removes it; in all languages."""
     browser.sign_in("operate", site.passwords["operate"])
     browser.has("Sending")
     browser.open("/services")
@@ -1049,6 +1072,23 @@ def test_caps(site, browser):
     fill(browser, "length", "30")
     browser.find("main form button.main").click()
     browser.has("in 30 days")
+    # Who has had the one message is left out of the second delivery, whose page says so.
+    browser.find("a[href^='/services/caps/change']").click()
+    fill(browser, "max_messages", "1")
+    browser.find("main form button.main").click()
+    browser.has("At most 1 message of news per person")
+    name = site.applications[0]["name"]
+    content = '{"ios": {"title": "News"}, "android": {"title": "News"}}'
+    for label in ("First news", "Second news"):
+        delivery = site.sql(
+            f"SELECT pushmta.create_delivery('{label}', ARRAY['{name}'], '{content}', filter => $$user_key = 'customer-0815'$$, "
+            "category => 'news')"
+        ).strip()
+        site.sql(f"SELECT pushmta.start_delivery({delivery})")
+        until(f"{label} is sent", lambda: site.state(delivery) == "finished")
+    browser.open(f"/deliveries/{delivery}")
+    browser.has("the person has had as many messages as a frequency cap allows")
+    browser.open(f"/services/caps?service={site.service}")
     browser.find("a[href^='/services/caps/remove']").click()
     browser.judge_here("cap-remove")
     browser.find("form.actions button").click()

@@ -30,6 +30,17 @@ SELECT pg_temp.require((SELECT voided_at IS NOT NULL AND void_reason <> '' FROM 
 SELECT pushmta.analyze_delivery(:id);
 CALL pg_temp.until_state(:id, 'ready');
 SELECT pg_temp.refused('SELECT pushmta.start_delivery(' || :id || ')', 'PM181');
+
+-- A colleague returns it; the same, analysed again, is approved.
+\c - :colleague
+SELECT pushmta.reject_delivery(:id, 'The price is wrong');
+\c - :maker
+\ir support.sql
+SELECT pg_temp.require((SELECT state = 'editing' AND state_reason LIKE '%The price is wrong%' FROM pushmta.delivery_progress
+    WHERE id = :id),
+    'it was not returned');
+SELECT pushmta.analyze_delivery(:id);
+CALL pg_temp.until_state(:id, 'ready');
 \c - :colleague
 SELECT pushmta.approve_delivery(:id);
 \c - :maker
@@ -79,5 +90,14 @@ CALL pg_temp.until('SELECT sent > 0 FROM pushmta.delivery_progress WHERE id = ' 
 SELECT pushmta.recall_delivery(:slow, 'too slow');
 CALL pg_temp.until('SELECT pending = 0 AND unsent > 0 AND unsent + too_late = target
     FROM pushmta.recall_report WHERE delivery_id = ' || :slow);
+
+-- What has left is removed by apps, which needs no approval. No device says here that it did.
+SELECT pushmta.recall_delivery(:slow, 'too slow', 'remove') AS removal \gset
+CALL pg_temp.until('SELECT recall_state = ''finished'' FROM pushmta.recall_report WHERE delivery_id = ' || :slow);
+SELECT pg_temp.require((SELECT r.mode = 'remove' AND r.recall_delivery_id = :removal AND r.unsent + r.too_late = r.target
+    AND r.too_late = p.sent AND r.too_late > 0 AND r.removed = 0
+    FROM pushmta.recall_report r JOIN pushmta.delivery_progress p ON p.id = r.recall_delivery_id WHERE r.delivery_id = :slow),
+    'not everybody who got it was asked to remove it');
+SELECT pg_temp.refused(format('SELECT pushmta.recall_delivery(%s, %L, %L)', :slow, 'again', 'remove'), 'PM185');
 \c - :operator
 SELECT pushmta.set_approval_rule(:'service', NULL);

@@ -12,6 +12,23 @@ SELECT pg_temp.require((SELECT sum(messages) = :subscribers AND sum(sent) = :sub
     FROM (SELECT *, coalesce(lag(opened_at) OVER (ORDER BY number), opened_at) AS earlier FROM pushmta.delivery_wave
         WHERE delivery_id = :id) w), 'the waves did not leave one after the other');
 
+-- Ten persons opt out after the first wave, so the rest is held until somebody has looked.
+SELECT pushmta.copy_delivery(:id, 'Guarded') AS guarded \gset
+SELECT pushmta.set_waves(:guarded, '[{"percent": 50, "max_opt_outs": 0.05}, {"after": "6 s"}]');
+SELECT pushmta.start_delivery(:guarded);
+CALL pg_temp.until('SELECT sent = messages AND sent >= 10 FROM pushmta.delivery_wave WHERE number = 1 AND delivery_id = ' || :guarded);
+SELECT array_agg(subscription_id) AS devices FROM (SELECT subscription_id FROM pushmta.message_status
+    WHERE delivery_id = :guarded AND status = 'sent' ORDER BY sequence LIMIT 10) m \gset
+SELECT pushmta.set_opt_out(d, true) FROM unnest(:'devices'::bigint[]) d;
+CALL pg_temp.until_state(:guarded, 'paused');
+SELECT pg_temp.require((SELECT state_reason LIKE '%opt%' FROM pushmta.delivery_progress WHERE id = :guarded)
+    AND (SELECT array_agg(state ORDER BY number) = '{held,waiting}' AND sum(sent) = max(messages) FILTER (WHERE number = 1)
+        FROM pushmta.delivery_wave WHERE delivery_id = :guarded), 'the guard did not hold the second wave, or does not say why');
+SELECT pushmta.resume_delivery(:guarded);
+CALL pg_temp.until_state(:guarded, 'finished');
+SELECT pg_temp.require((SELECT sent = :subscribers FROM pushmta.delivery_progress WHERE id = :guarded), 'the rest was not sent');
+SELECT pushmta.set_opt_out(d, false) FROM unnest(:'devices'::bigint[]) d;
+
 -- Where the moment has passed: everywhere.
 SELECT pushmta.copy_delivery(:id, 'Over') AS late \gset
 SELECT pushmta.set_plan(:late, '{"local_time": "2026-01-01 09:00", "on_past": "skip"}');
