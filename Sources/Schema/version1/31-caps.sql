@@ -3,7 +3,7 @@
 -- A person is a user of a service, or a subscription without a user. Its number is the lowest id of its subscriptions
 -- (subscription.person_id), so 4,096 neighbours are a block. The history has a bit for each person of a block: one row for each block and
 -- delivery, and, for older days, rows for each block, category and day with bits of a binary number. Adding a bitmap to such a number
--- and comparing it takes a few operations on 512 bytes for all 4,096 persons. Sums of eight days keep long times as cheap as short ones.
+-- and comparing it takes a few operations on 512 bytes for all 4,096 persons. Sums of 8 and of 64 days keep long times cheap.
 --
 -- The table of the rules is in 02-applications.sql, the numbers of persons are in 03-devices.sql.
 
@@ -24,7 +24,7 @@ COMMENT ON TABLE pushmta_engine.capped_delivery IS
 CREATE INDEX capped_delivery_day ON pushmta_engine.capped_delivery (service_id, day);
 
 CREATE TABLE pushmta_engine.cap_history (
-    -- 0: a folded day. -1: the sum of eight folded days from this day on.
+    -- 0: a folded day. -8 and -64: the sum of so many folded days from this day on.
     delivery_id bigint NOT NULL,
     -- Null for folded days.
     counts_at timestamptz,
@@ -44,7 +44,8 @@ CREATE TABLE pushmta_engine.cap_history (
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.05);
 COMMENT ON TABLE pushmta_engine.cap_history IS
     'Which persons the deliveries of the last 180 days have messages to: a row for each block of 4,096 persons and delivery. Days that are '
-    'over are folded: a row for each block, category and digit of the number of deliveries. Of eight folded days there is the sum, too.';
+    'over are folded: a row for each block, category and digit of the number of deliveries. Of 8 and of 64 folded days there is the sum, '
+    'too.';
 
 CREATE TABLE pushmta_engine.cap_lock (
     service_id integer NOT NULL,
@@ -74,17 +75,21 @@ COMMENT ON TABLE pushmta_engine.cap_reached IS
     'Whom a delivery in preparation may not reach, for each block of persons that it has asked for.';
 
 CREATE TABLE pushmta_engine.cap_sum (
-    service_id integer PRIMARY KEY,
-    -- The days before this one are summed up. A multiple of eight days since 2000.
+    service_id integer NOT NULL,
+    -- How many days a sum has: 8 of days, 64 of sums of 8.
+    days integer NOT NULL CHECK (days IN (8, 64)),
+    -- The days before this one are summed up. A multiple of so many days since 2000.
     through date NOT NULL,
-    -- Of the next eight days, the blocks up to this one are, too.
-    block integer NOT NULL DEFAULT -1
+    -- Of the next days, the blocks up to this one are, too.
+    block integer NOT NULL DEFAULT -1,
+    PRIMARY KEY (service_id, days)
 );
-COMMENT ON TABLE pushmta_engine.cap_sum IS 'How far the history of frequency caps is summed up, for each service.';
+COMMENT ON TABLE pushmta_engine.cap_sum IS 'How far the history of frequency caps is summed up, for each service and length of sums.';
 
-CREATE FUNCTION pushmta_engine.eighth_day(day date) RETURNS date LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN day + (7 - (day - date '2000-01-01' + 7) % 8);
-COMMENT ON FUNCTION pushmta_engine.eighth_day(date) IS 'The first day, from this one on, at which eight days begin that are summed up.';
+CREATE FUNCTION pushmta_engine.sum_day(day date, days integer) RETURNS date LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN day + (days - 1 - (day - date '2000-01-01' + days - 1) % days);
+COMMENT ON FUNCTION pushmta_engine.sum_day(date, integer) IS
+    'The first day, from this one on, at which a sum of so many days of the history of frequency caps begins.';
 
 -- Numbers in bits: for 4,096 persons at once.
 
@@ -171,62 +176,53 @@ COMMENT ON FUNCTION pushmta_engine.less_bits(bit varying[], bit varying[]) IS
 CREATE FUNCTION pushmta_engine.sum_bits(maps bit varying[], digits smallint[]) RETURNS bit varying[] LANGUAGE plpgsql
     IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
-    none CONSTANT bit varying := no_bits();
-    -- Variables, because elements of an array take more than twice the time. Nearly all steps end at the first ones.
-    d0 bit varying := none; d1 bit varying := none;
-    d2 bit varying := none; d3 bit varying := none;
-    d4 bit varying := none; d5 bit varying := none;
-    higher bit varying[] := ARRAY[]::bit varying[];
-    digit smallint;
-    map bit varying; carry bit varying;
-    n integer := 0;
+    none CONSTANT "bit" := no_bits();
+    sums bit varying[] := '{}';
+    place integer := 1;
+    upto integer := 1;
+    digit integer := 0;
+    carries "bit"[] := '{}';
+    level "bit"[];
+    sum "bit"; half "bit"; map "bit"; part "bit"; carry "bit";
 BEGIN
-    FOREACH map IN ARRAY maps LOOP
-        n := n + 1;
-        digit := digits[n];
-        IF digit = 0 THEN
-            carry := d0 & map;
-            d0 := d0 # map;
-            CONTINUE WHEN carry = none;
-            map := carry;
+    WHILE place <= cardinality(maps) OR cardinality(carries) > 0 LOOP
+        WHILE digits[upto] <= digit LOOP
+            upto := upto + 1;
+        END LOOP;
+        level := carries || maps[place : upto - 1]::"bit"[];
+        place := upto;
+        carries := '{}';
+        sum := none;
+        half := NULL;
+        -- Two at once: five operations turn three bits into the two digits of their sum. One by one, each would be carried to the top.
+        FOREACH map IN ARRAY level LOOP
+            IF half IS NULL THEN
+                half := map;
+                CONTINUE;
+            END IF;
+            part := sum # half;
+            carry := (sum & half) | (part & map);
+            sum := part # map;
+            half := NULL;
+            IF carry <> none THEN
+                carries := carries || carry;
+            END IF;
+        END LOOP;
+        IF half IS NOT NULL THEN
+            carry := sum & half;
+            sum := sum # half;
+            IF carry <> none THEN
+                carries := carries || carry;
+            END IF;
         END IF;
-        IF digit <= 1 THEN
-            carry := d1 & map;
-            d1 := d1 # map;
-            CONTINUE WHEN carry = none;
-            map := carry;
-        END IF;
-        IF digit <= 2 THEN
-            carry := d2 & map;
-            d2 := d2 # map;
-            CONTINUE WHEN carry = none;
-            map := carry;
-        END IF;
-        IF digit <= 3 THEN
-            carry := d3 & map;
-            d3 := d3 # map;
-            CONTINUE WHEN carry = none;
-            map := carry;
-        END IF;
-        IF digit <= 4 THEN
-            carry := d4 & map;
-            d4 := d4 # map;
-            CONTINUE WHEN carry = none;
-            map := carry;
-        END IF;
-        IF digit <= 5 THEN
-            carry := d5 & map;
-            d5 := d5 # map;
-            CONTINUE WHEN carry = none;
-            map := carry;
-        END IF;
-        digit := greatest(digit, 6);
-        higher := add_bits(higher, map, digit - 6);
+        sums := sums || sum::bit varying;
+        digit := digit + 1;
     END LOOP;
-    RETURN ARRAY[d0, d1, d2, d3, d4, d5] || higher;
+    RETURN sums;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.sum_bits(bit varying[], smallint[]) IS
-    'Adds up blocks of 4,096 bits, each a digit of value 2 ^ digit. Returns the digits of the 4,096 sums, the lowest first.';
+    'Adds up blocks of 4,096 bits, each a digit of value 2 ^ digit, in rising order of digits. Returns the digits of the 4,096 sums, the '
+    'lowest first.';
 
 CREATE FUNCTION pushmta_engine.reached_bits(maps bit varying[], digits smallint[], most integer) RETURNS bit varying LANGUAGE plpgsql
     IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
@@ -255,21 +251,21 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.reached_bits(bit varying[], smallint[], integer) IS
     'Which of the 4,096 sums of sum_bits are at least this number.';
 
-CREATE FUNCTION pushmta_engine.person_numbers(deliveries bigint[], services integer[], persons bigint[], counted integer)
+CREATE FUNCTION pushmta_engine.person_numbers(deliveries bigint[], services integer[], persons bigint[])
     RETURNS TABLE (delivery bigint, service integer, block integer, numbers bit varying[]) LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     WITH person AS MATERIALIZED (
-        SELECT u.delivery, u.service, (u.person >> 12)::integer AS block, (u.person & 4095)::integer AS spot, count(*) - counted AS n
-        FROM unnest(deliveries, services, persons) u(delivery, service, person) GROUP BY 1, 2, 3, 4 HAVING count(*) > counted
+        SELECT u.delivery, u.service, (u.person >> 12)::integer AS block, (u.person & 4095)::integer AS spot, count(*) AS n
+        FROM unnest(deliveries, services, persons) u(delivery, service, person) GROUP BY 1, 2, 3, 4
     ), digit AS (
         -- Digit by digit: a user key that says nothing may belong to any number of devices.
         SELECT p.delivery, p.service, p.block, d.n, bits_at(p.spot, ((p.n >> d.n) & 1)::integer)::bit varying AS bits
         FROM person p CROSS JOIN generate_series(0, (SELECT floor(log(2, max(x.n)))::integer FROM person x)) d(n) GROUP BY 1, 2, 3, 4
     )
     SELECT d.delivery, d.service, d.block, array_agg(d.bits ORDER BY d.n) FROM digit d GROUP BY 1, 2, 3 $$;
-COMMENT ON FUNCTION pushmta_engine.person_numbers(bigint[], integer[], bigint[], integer) IS
-    'How many elements there are of each delivery, service and person, less those that are counted already: numbers of each block of '
-    'persons, the lowest digits first. Blocks without any are left out.';
+COMMENT ON FUNCTION pushmta_engine.person_numbers(bigint[], integer[], bigint[]) IS
+    'How many elements there are of each delivery, service and person: numbers of each block of persons, the lowest digits first. Blocks '
+    'without any are left out.';
 
 -- Rules.
 
@@ -278,8 +274,9 @@ CREATE FUNCTION pushmta_engine.cap_rules(delivery bigint, service integer) RETUR
 #variable_conflict use_variable
 BEGIN
     RETURN QUERY SELECT c.* FROM pushmta_engine.frequency_cap c JOIN pushmta_engine.delivery d ON d.id = delivery
+    LEFT JOIN category k ON k.id = d.category_id
     WHERE c.service_id = service AND d.kind = 'batch' AND NOT d.proof AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = d.id)
-        AND CASE WHEN c.categories IS NULL THEN NOT d.one_time_code AND NOT is_transactional(d.id)
+        AND CASE WHEN c.categories IS NULL THEN NOT d.one_time_code AND k.is_transactional IS NOT TRUE
             ELSE coalesce(d.category_id = ANY(c.categories), false) END
     ORDER BY c.id;
 END $$;
@@ -356,15 +353,18 @@ COMMENT ON FUNCTION pushmta_engine.capped_delivery_of(bigint, integer) IS
     'When the messages of a delivery, which the caller has locked, count in a service, and as which category.';
 
 CREATE FUNCTION pushmta_engine.cap_windows(service integer, moment timestamptz, zones text[])
-    RETURNS TABLE (zone text, number integer, begins timestamptz, ends timestamptz) LANGUAGE sql STABLE
+    RETURNS TABLE (zone text, number integer, begins timestamptz, ends timestamptz) LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT w.given, dense_rank() OVER (ORDER BY w.begins, w.ends)::integer, w.begins, w.ends
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY SELECT w.given, dense_rank() OVER (ORDER BY w.begins, w.ends)::integer, w.begins, w.ends
     FROM (SELECT g.given, date_trunc('day', moment AT TIME ZONE n.name) AT TIME ZONE n.name AS begins,
             (date_trunc('day', moment AT TIME ZONE n.name) + interval '1 day') AT TIME ZONE n.name AS ends
         FROM (SELECT DISTINCT u.given FROM unnest(zones) u(given)) g
-        JOIN pushmta_engine.service v ON v.id = service
+        JOIN pushmta_engine.service v ON v.id = cap_windows.service
         LEFT JOIN time_zone z ON z.name = g.given
-        CROSS JOIN LATERAL (SELECT coalesce(z.name, v.time_zone)) n(name)) w $$;
+        CROSS JOIN LATERAL (SELECT coalesce(z.name, v.time_zone)) n(name)) w;
+END $$;
 COMMENT ON FUNCTION pushmta_engine.cap_windows(integer, timestamptz, text[]) IS
     'The day that contains a moment in each of these time zones. Zones with the same day have the same number. The service''s own stands '
     'for a zone that is not known.';
@@ -386,12 +386,14 @@ CREATE FUNCTION pushmta_engine.count_more(place pushmta_engine.capped_delivery, 
     RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_nestloop = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE
-    counted bigint[] := ARRAY(SELECT u.person FROM unnest(persons) u(person) JOIN unnest(blocks, bits) b(n, bits)
-            ON b.n = (u.person >> 12)::integer
-        WHERE get_bit(b.bits, (u.person & 4095)::integer) = 1);
+    -- Nearly all have one, so those with several are found first.
+    further bigint[] := ARRAY(SELECT p.person FROM (SELECT u.person, count(*)::integer AS n FROM (SELECT unnest(persons) AS person) u
+                GROUP BY 1 HAVING count(*) > 1) p
+            JOIN unnest(blocks, bits) b(n, bits) ON b.n = (p.person >> 12)::integer CROSS JOIN generate_series(2, p.n)
+        WHERE get_bit(b.bits, (p.person & 4095)::integer) = 1);
 BEGIN
     UPDATE cap_history h SET more = plus_bits(h.more, n.numbers)
-    FROM person_numbers(NULL, NULL, counted, 1) n
+    FROM person_numbers(NULL, NULL, further) n
     WHERE h.service_id = place.service_id AND h.day = place.day AND h.block = ANY(blocks) AND h.block = n.block
         AND h.category_id = place.category_id AND h.delivery_id = place.delivery_id AND h.digit = 0;
 END $$;
@@ -400,20 +402,26 @@ COMMENT ON FUNCTION pushmta_engine.count_more(pushmta_engine.capped_delivery, bi
     'set. Their rows are there and locked.';
 
 CREATE FUNCTION pushmta_engine.cap_days(service integer, per text, length integer, start date)
-    RETURNS TABLE (day date, is_sum boolean) LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
-    WITH span AS (
-        -- Caps in hours, and for the recipient's day, read moments, which folded days do not have: see day_to_fold.
-        SELECT f.day AS first, eighth_day(f.day) AS first_sum, greatest(eighth_day(f.day), s.through) AS summed,
-            (SELECT max(h.day) FROM cap_history h WHERE h.service_id = service) AS last
-        FROM (SELECT start + 1 - CASE per WHEN 'days' THEN length ELSE 5 END) f(day)
-        LEFT JOIN cap_sum s ON s.service_id = service
-    )
-    SELECT s.first + n, false FROM span s CROSS JOIN generate_series(0, s.last - s.first) n
-    WHERE s.first + n < s.first_sum OR s.first + n >= s.summed
+    RETURNS TABLE (day date, kind integer) LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    -- Caps in hours, and for the recipient's day, read moments, which folded days do not have: see day_to_fold.
+    first CONSTANT date := start + 1 - CASE per WHEN 'days' THEN length ELSE 5 END;
+    last CONSTANT date := (SELECT max(h.day) FROM cap_history h WHERE h.service_id = cap_days.service);
+    first_8 CONSTANT date := sum_day(first, 8);
+    first_64 CONSTANT date := sum_day(first, 64);
+    -- greatest ignores null.
+    end_8 CONSTANT date := greatest(first_8, (SELECT s.through FROM cap_sum s WHERE s.service_id = cap_days.service AND s.days = 8));
+    end_64 CONSTANT date := greatest(first_64, (SELECT s.through FROM cap_sum s WHERE s.service_id = cap_days.service AND s.days = 64));
+BEGIN
+    RETURN QUERY SELECT first + n, 0 FROM generate_series(0, last - first) n WHERE first + n < first_8 OR first + n >= end_8
     UNION ALL
-    SELECT s.first_sum + n, true FROM span s CROSS JOIN generate_series(0, s.summed - s.first_sum - 8, 8) n $$;
+    SELECT first_8 + n, -8 FROM generate_series(0, end_8 - first_8 - 8, 8) n WHERE first_8 + n < first_64 OR first_8 + n >= end_64
+    UNION ALL
+    SELECT first_64 + n, -64 FROM generate_series(0, end_64 - first_64 - 64, 64) n;
+END $$;
 COMMENT ON FUNCTION pushmta_engine.cap_days(integer, text, integer, date) IS
-    'The days of the history that a frequency cap reads for a delivery of a day, or the first of eight days that are summed up.';
+    'What of the history a frequency cap reads for a delivery of a day: days (kind 0), and the first days of sums (-8, -64).';
 
 CREATE FUNCTION pushmta_engine.reached_persons(place pushmta_engine.capped_delivery, rules pushmta_engine.frequency_cap[],
     blocks integer[], zones text[]) RETURNS TABLE (block integer, begins timestamptz, persons bit varying) LANGUAGE plpgsql STABLE
@@ -432,23 +440,24 @@ BEGIN
             FROM (SELECT u.block, u.block - lag(u.block) OVER (ORDER BY u.block) AS gap
                 FROM (SELECT DISTINCT x.block FROM unnest(blocks) x(block)) u) e) g
         GROUP BY g.n
-    ), found AS MATERIALIZED (
+    ), found AS (
         -- OFFSET 0: look-ups one by one, by the index.
-        SELECT r.id, h.block, h.counts_at, h.digit, h.persons
+        SELECT r.id, r.max_messages, r.per, h.block, h.counts_at, h.digit, h.persons
         FROM rule r CROSS JOIN LATERAL cap_days(place.service_id, r.per, r.length, place.day) d CROSS JOIN neighbours n
         CROSS JOIN LATERAL (SELECT x.* FROM cap_history x WHERE x.service_id = place.service_id AND x.day = d.day
             AND x.block >= n.first AND x.block <= n.last AND x.category_id = ANY(r.counts) AND x.delivery_id <> place.delivery_id
-            AND (x.delivery_id = -1) = d.is_sum
+            AND least(x.delivery_id, 0) = d.kind
             AND (r.per <> 'hours' OR x.counts_at > place.counts_at - r.length * interval '1 hour') OFFSET 0) h
+    ), counted AS (
+        SELECT f.id, f.max_messages, f.block, s.begins, f.digit, f.persons
+        FROM found f LEFT JOIN span s ON f.per = 'recipient_day' AND s.block = f.block AND f.counts_at >= s.begins AND f.counts_at < s.ends
+        WHERE f.per <> 'recipient_day' OR s.block IS NOT NULL
+        -- sum_bits needs digits in rising order.
+        ORDER BY f.id, f.max_messages, f.block, s.begins, f.digit
     )
-    SELECT g.block, g.begins, bit_or(g.bits)::bit varying FROM (
-        SELECT h.block, NULL::timestamptz AS begins, reached_bits(array_agg(h.persons), array_agg(h.digit), r.max_messages) AS bits
-        FROM rule r JOIN found h ON h.id = r.id WHERE r.per <> 'recipient_day' GROUP BY r.id, r.max_messages, h.block
-        UNION ALL
-        SELECT h.block, s.begins, reached_bits(array_agg(h.persons), array_agg(h.digit), r.max_messages)
-        FROM rule r JOIN found h ON h.id = r.id
-        JOIN span s ON s.block = h.block AND h.counts_at >= s.begins AND h.counts_at < s.ends
-        WHERE r.per = 'recipient_day' GROUP BY r.id, r.max_messages, h.block, s.begins) g
+    SELECT g.block, g.begins, bit_or(g.bits)::bit varying
+    FROM (SELECT c.block, c.begins, reached_bits(array_agg(c.persons), array_agg(c.digit), c.max_messages) AS bits
+        FROM counted c GROUP BY c.id, c.max_messages, c.block, c.begins) g
     GROUP BY 1, 2;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.reached_persons(pushmta_engine.capped_delivery, pushmta_engine.frequency_cap[], integer[], text[]) IS
@@ -592,7 +601,7 @@ CREATE FUNCTION pushmta_engine.uncount_persons(deliveries bigint[], services int
 BEGIN
     WITH found AS MATERIALIZED (
         SELECT h.service_id, h.block, h.day, h.category_id, h.delivery_id, b.numbers
-        FROM person_numbers(deliveries, services, persons, 0) b
+        FROM person_numbers(deliveries, services, persons) b
         JOIN capped_delivery c ON c.delivery_id = b.delivery AND c.service_id = b.service
         JOIN cap_history h ON h.service_id = b.service AND h.block = b.block AND h.day = c.day AND h.category_id = c.category_id
             AND h.delivery_id = b.delivery AND h.digit = 0
@@ -726,7 +735,8 @@ BEGIN
         DELETE FROM cap_history h WHERE h.service_id = goal.service AND h.block = ANY(blocks) AND h.day = goal.day
         RETURNING h.block, h.category_id, h.digit, h.persons
     ), total AS (
-        SELECT g.block, g.category_id, sum_bits(array_agg(g.persons), array_agg(g.digit)) AS digits FROM gone g GROUP BY 1, 2
+        SELECT g.block, g.category_id, sum_bits(array_agg(g.persons ORDER BY g.digit), array_agg(g.digit ORDER BY g.digit)) AS digits
+        FROM gone g GROUP BY 1, 2
     ), kept AS (
         INSERT INTO cap_history (service_id, block, day, category_id, delivery_id, digit, persons)
         SELECT goal.service, t.block, goal.day, t.category_id, 0, u.place - 1, u.bits
@@ -740,65 +750,73 @@ COMMENT ON FUNCTION pushmta_engine.fold_caps(integer, timestamptz) IS
     'Replaces the rows of deliveries of one day, for up to the given number of blocks of persons, by their sums. Returns how many rows it '
     'read, 0 if there is nothing to fold.';
 
-CREATE FUNCTION pushmta_engine.service_to_sum(moment timestamptz) RETURNS integer LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.sum_to_make(moment timestamptz, OUT service integer, OUT days integer) LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
 BEGIN
-    INSERT INTO cap_sum (service_id, through)
-    SELECT v.id, eighth_day(f.day - 7) FROM pushmta_engine.service v
+    INSERT INTO cap_sum (service_id, days, through)
+    SELECT v.id, l.days, sum_day(f.day - l.days + 1, l.days) FROM pushmta_engine.service v
     CROSS JOIN LATERAL (SELECT min(h.day) AS day FROM cap_history h WHERE h.service_id = v.id) f
+    CROSS JOIN (VALUES (8), (64)) l(days)
     WHERE f.day IS NOT NULL AND NOT EXISTS (SELECT FROM cap_sum s WHERE s.service_id = v.id)
         AND EXISTS (SELECT FROM cap_lock l WHERE l.service_id = v.id)
     ON CONFLICT DO NOTHING;
-    RETURN (SELECT s.service_id FROM cap_sum s JOIN pushmta_engine.service v ON v.id = s.service_id
-        WHERE s.through + 12 < (moment AT TIME ZONE v.time_zone)::date
+    SELECT s.service_id, s.days INTO service, days FROM cap_sum s JOIN pushmta_engine.service v ON v.id = s.service_id
+    WHERE CASE s.days WHEN 8 THEN s.through + 12 < (moment AT TIME ZONE v.time_zone)::date
             AND NOT EXISTS (SELECT FROM capped_delivery c WHERE c.service_id = s.service_id AND c.day < s.through + 8)
-        ORDER BY s.through LIMIT 1);
+        ELSE s.through + s.days <= (SELECT e.through FROM cap_sum e WHERE e.service_id = s.service_id AND e.days = 8) END
+    ORDER BY s.through, s.days LIMIT 1;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.service_to_sum(timestamptz) IS
-    'A service that has eight more folded days of the history of frequency caps.';
+COMMENT ON FUNCTION pushmta_engine.sum_to_make(timestamptz) IS
+    'A service that has 8 more folded days of the history of frequency caps, or 8 more sums of 8 days, and the days of the new sum.';
 
 CREATE FUNCTION pushmta_engine.sum_caps(most integer, moment timestamptz DEFAULT now()) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE
-    wanted integer := service_to_sum(moment);
+    wanted record;
     goal cap_sum;
+    -- Of what the sum is made.
+    kind integer;
     blocks integer[];
     summed bigint;
 BEGIN
-    SELECT s.* INTO goal FROM cap_sum s WHERE s.service_id = wanted FOR UPDATE;
+    SELECT w.* INTO wanted FROM sum_to_make(moment) w;
+    SELECT s.* INTO goal FROM cap_sum s WHERE s.service_id = wanted.service AND s.days = wanted.days FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 0;
     END IF;
-    blocks := ARRAY(SELECT DISTINCT h.block FROM cap_history h WHERE h.day >= goal.through AND h.day < goal.through + 8
-        AND h.service_id = goal.service_id AND h.delivery_id = 0 AND h.block > goal.block ORDER BY 1 LIMIT most);
+    kind := CASE goal.days WHEN 8 THEN 0 ELSE -8 END;
+    blocks := ARRAY(SELECT DISTINCT h.block FROM cap_history h WHERE h.day >= goal.through AND h.day < goal.through + goal.days
+        AND h.service_id = goal.service_id AND h.delivery_id = kind AND h.block > goal.block ORDER BY 1 LIMIT most);
     IF blocks = '{}' THEN
-        UPDATE cap_sum s SET through = s.through + 8, block = -1 WHERE s.service_id = goal.service_id;
+        UPDATE cap_sum s SET through = s.through + s.days, block = -1 WHERE s.service_id = goal.service_id AND s.days = goal.days;
         RETURN 1;
     END IF;
     PERFORM lock_persons(goal.service_id, blocks, 0);
     WITH total AS (
-        SELECT h.block, h.category_id, count(*) AS n, sum_bits(array_agg(h.persons), array_agg(h.digit)) AS digits
+        SELECT h.block, h.category_id, count(*) AS n,
+            sum_bits(array_agg(h.persons ORDER BY h.digit), array_agg(h.digit ORDER BY h.digit)) AS digits
         FROM cap_history h WHERE h.service_id = goal.service_id AND h.block = ANY(blocks) AND h.day >= goal.through
-            AND h.day < goal.through + 8 AND h.delivery_id = 0
+            AND h.day < goal.through + goal.days AND h.delivery_id = kind
         GROUP BY 1, 2
     ), kept AS (
         INSERT INTO cap_history (service_id, block, day, category_id, delivery_id, digit, persons)
-        SELECT goal.service_id, t.block, goal.through, t.category_id, -1, u.place - 1, u.bits
+        SELECT goal.service_id, t.block, goal.through, t.category_id, -goal.days, u.place - 1, u.bits
         FROM total t CROSS JOIN LATERAL unnest(t.digits) WITH ORDINALITY u(bits, place)
         WHERE u.bits <> no_bits() ORDER BY 2, 4, 6
     )
     SELECT sum(t.n) INTO summed FROM total t;
-    UPDATE cap_sum s SET block = blocks[cardinality(blocks)] WHERE s.service_id = goal.service_id;
+    UPDATE cap_sum s SET block = blocks[cardinality(blocks)] WHERE s.service_id = goal.service_id AND s.days = goal.days;
     RETURN summed;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.sum_caps(integer, timestamptz) IS
-    'Adds the sums of eight folded days, for up to the given number of blocks of persons. Returns how many rows it read, 0 if there is '
-    'nothing to sum up.';
+    'Adds the sums of 8 folded days, or of eight such sums, for up to the given number of blocks of persons. Returns how many rows it '
+    'read, 0 if there is nothing to sum up.';
 
 CREATE FUNCTION pushmta_engine.purge_caps(most integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 DECLARE
-    -- The longest cap is 180 days, and sums are of eight days.
+    -- The longest cap is 180 days, and a sum is read only if all of its days count.
     oldest CONSTANT date := (now() AT TIME ZONE 'UTC')::date - 190;
     purged bigint;
 BEGIN

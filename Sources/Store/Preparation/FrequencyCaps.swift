@@ -19,14 +19,9 @@ enum FrequencyCaps: Int16, Sendable {
         }
     }
 
-    /// What the scanned subscriptions `s` have more, as columns of a list.
-    var scannedColumns: String {
-        switch self {
-        case .none: ""
-        case .persons: ", coalesce(s.person_id, s.id) AS person"
-        case .personsAndZones: ", coalesce(s.person_id, s.id) AS person, s.time_zone"
-        }
-    }
+    /// What the scanned subscriptions `s` have more, as columns of a list. Nothing is computed here, because most of them
+    /// may not be selected.
+    var scannedColumns: String { columns.sorted().map { ", s.\($0)" }.joined() }
 
     // MARK: Subscribers of one application
 
@@ -48,7 +43,7 @@ enum FrequencyCaps: Int16, Sendable {
         return """
             chosen AS MATERIALIZED (
                 SELECT array_agg(id) FILTER (WHERE exclusion = 0) AS ids,
-                    array_agg(person) FILTER (WHERE exclusion = 0) AS persons, \(zones) AS zones,
+                    array_agg(coalesce(person_id, id)) FILTER (WHERE exclusion = 0) AS persons, \(zones) AS zones,
                     count(*) FILTER (WHERE exclusion > 0) AS excluded, count(*) AS scanned, max(id) AS through
                 FROM scanned
             ), asked AS MATERIALIZED (
