@@ -614,9 +614,9 @@ def follow(api, command, delivery):
     # A function of the database gives 3.14.
     command("signal", "set", "load", "sql", "pg_catalog.pi()", "--reaction", "1")
     good = api.post("/deliveries", {**delivery, "content": {"android": {"title": "Faster"}}})["id"]
-    api.post(f"/deliveries/{good}/follow", {"signal": "load", "target": 10, "floor": 3, "ceiling": 500})
+    api.post(f"/deliveries/{good}/follow", {"signal": "load", "target": 10, "floor": 4, "ceiling": 500})
     ended = start(api, good)
-    require(ended["signal"]["messagesPerSecond"] > 3, f"it stays at its floor: {ended}")
+    require(ended["signal"]["messagesPerSecond"] > 4, f"it stays at its floor: {ended}")
     read = api.get("/signals")["signals"][0]
     require(read["value"] > 3.1, f"the signal is {read}")
     command("signal", "drop", "load")

@@ -978,6 +978,10 @@ def test_plan(site, browser):
     browser.find("form[action$='/duplicate'] button").click()
     browser.has("Save and continue")
     draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
+    browser.find("#label").clear()
+    browser.find("#label").send_keys("Spring is over")
+    browser.find("button[value=next]").click()
+    browser.has("Which subscribers")
     browser.open(draft + "/when")
     browser.find("[name='plan.local_time']")
     browser.driver.execute_script("document.getElementsByName('plan.local_time')[0].value = '2026-01-01T09:00'")
@@ -1078,13 +1082,11 @@ def test_caps(site, browser):
     browser.find("main form button.main").click()
     browser.has("At most 1 message of news per person")
     name = site.applications[0]["name"]
+    person = site.sql(f"SELECT min(user_key) FROM pushmta.subscription WHERE application = '{name}' AND enabled AND user_key <> ''").strip()
     content = '{"ios": {"title": "News"}, "android": {"title": "News"}}'
     for label in ("First news", "Second news"):
-        delivery = site.sql(
-            f"SELECT pushmta.create_delivery('{label}', ARRAY['{name}'], '{content}', filter => $$user_key = 'customer-0815'$$, "
-            "category => 'news')"
-        ).strip()
-        site.sql(f"SELECT pushmta.start_delivery({delivery})")
+        delivery = site.sql(f"SELECT pushmta.create_delivery('{label}', ARRAY['{name}'], '{content}', category => 'news')").strip()
+        site.sql(f"SELECT pushmta.set_target({delivery}, filter => $$user_key = '{person}'$$); SELECT pushmta.start_delivery({delivery})")
         until(f"{label} is sent", lambda: site.state(delivery) == "finished")
     browser.open(f"/deliveries/{delivery}")
     browser.has("the person has had as many messages as a frequency cap allows")
