@@ -86,7 +86,8 @@ CREATE TABLE pushmta_engine.delivery (
     allow_duplicates boolean NOT NULL DEFAULT false,
     -- Whether it carries a code that a person has asked for, so that it also goes to those who opted out; see set_one_time_code.
     one_time_code boolean NOT NULL DEFAULT false,
-    -- Null: its applications belong to several services, or it tests an application. Then only an opt-out from everything counts.
+    -- That of its first service; delivery_application has the others. Null: it tests an application, or no service has a category
+    -- marketing. Then only an opt-out from everything counts.
     category_id integer REFERENCES pushmta_engine.category,
     -- seed_names: the seed addresses that get it in addition to its target; null: all seed addresses of its applications. seeds:
     -- how many of its messages go to them; first_seed: the number of the first of these messages.

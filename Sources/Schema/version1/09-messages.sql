@@ -291,8 +291,8 @@ BEGIN
     ), judged AS (
         SELECT n.n, n.by_user, n.id, n.application_id, a.external_account_id, p.platform, p.environment, n.push_token, n.registered_at,
             CASE WHEN n.exclusion <> 0 THEN n.exclusion
-                WHEN categories <> '{}' AND EXISTS (SELECT FROM category_opt_out c
-                    WHERE c.category_id = ANY(categories) AND c.subscription_id = n.id) THEN 11::smallint
+                WHEN categories <> '{}' AND (SELECT true FROM category_opt_out c
+                    WHERE c.category_id = ANY(categories) AND c.subscription_id = n.id LIMIT 1) THEN 11::smallint
                 WHEN has_control AND EXISTS (SELECT FROM control_of($1) g WHERE g.application_id = n.application_id
                     AND person_share(coalesce(nullif(n.user_key, ''), n.id::text), g.seed) < g.share) THEN 12::smallint
                 WHEN NOT excludes THEN 0::smallint WHEN

@@ -64,7 +64,7 @@ struct ChunkTarget {
         categorySQL.map { category in
             """
             (SELECT true FROM pushmta_engine.category_opt_out o
-                WHERE o.category_id = \(category) AND o.subscription_id = \(subscription).id) IS NOT NULL
+                WHERE o.category_id = \(category) AND o.subscription_id = \(subscription).id LIMIT 1) IS NOT NULL
             """
         }
     }
