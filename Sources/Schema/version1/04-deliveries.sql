@@ -292,7 +292,7 @@ BEGIN
     NEW.category_id := category_in((SELECT d.category_id FROM delivery d WHERE d.id = NEW.delivery_id), NEW.application_id);
     RETURN NEW;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.take_category() IS 'Gives an application that a delivery goes to the delivery''s category in its service.';
+COMMENT ON FUNCTION pushmta_engine.take_category() IS 'Gives an application of a delivery the delivery''s category in its service.';
 CREATE TRIGGER delivery_application_new_category BEFORE INSERT ON pushmta_engine.delivery_application
     FOR EACH ROW EXECUTE FUNCTION pushmta_engine.take_category();
 

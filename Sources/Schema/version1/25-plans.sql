@@ -798,8 +798,8 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.plan_moments(bigint, timestamptz, date) IS
-    'When each wave of a delivery that begins at a moment begins, and when its last recipients in any time zone may get it, if sending takes '
-    'no time; one row without a number if there are no waves. A run of a recurring delivery has the local time of its own day.';
+    'When each wave of a delivery that begins at a moment begins, and when its last recipients in any time zone may get it, if sending '
+    'takes no time; one row without a number if there are no waves. A run of a recurring delivery has the local time of its own day.';
 
 CREATE FUNCTION pushmta_engine.closed_service(delivery bigint, begins timestamptz, until timestamptz, on_day date DEFAULT NULL,
     OUT name text, OUT opens timestamptz) LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
