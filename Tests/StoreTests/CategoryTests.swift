@@ -60,9 +60,12 @@ struct CategoryTests {
         for wrong in ["nothing", "No name"] {
             await #expect(throws: StoreError.self) { try await delivery(fixture, wrong) }
         }
-        // Applications of two services have no category in common.
-        try await store.createService(name: "bank", label: "Bank")
-        try await store.createApplication(
+    }
+
+    /// Adds a service with an application and six subscribers.
+    private func addBank(_ fixture: StoreFixture) async throws {
+        try await fixture.store.createService(name: "bank", label: "Bank")
+        try await fixture.store.createApplication(
             NewApplication(
                 service: "bank",
                 name: "bank-ios",
@@ -71,11 +74,99 @@ struct CategoryTests {
                 account: "apns"
             )
         )
-        let both = try await delivery(fixture) { $0.applications = ["shop-ios", "bank-ios"] }
-        #expect(try await store.deliveryProgress(both).category == nil)
-        await #expect(throws: StoreError.self) {
-            try await delivery(fixture, "news") { $0.applications = ["shop-ios", "bank-ios"] }
+        try await fixture.store.seedSubscriptions(application: "bank-ios", count: 6)
+    }
+
+    /// The category of each application of a delivery, with its service.
+    private func categories(_ fixture: StoreFixture, _ delivery: Int64) async throws -> String {
+        try await text(
+            fixture,
+            """
+            SELECT string_agg(v.name || ' ' || k.name, ', ' ORDER BY v.id) FROM pushmta_engine.delivery_application x
+            JOIN pushmta_engine.category k ON k.id = x.category_id JOIN pushmta_engine.service v ON v.id = k.service_id
+            WHERE x.delivery_id = \(delivery)
+            """
+        )
+    }
+
+    @Test("A delivery to several services has the category of that name in each of them")
+    func severalServices() async throws {
+        let fixture = try await fixture(out: [])
+        let store = fixture.store
+        try await addBank(fixture)
+        let both: @Sendable (inout NewDelivery) -> Void = { $0.applications = ["shop-ios", "bank-ios"] }
+        let usual = try await delivery(fixture, nil, both)
+        #expect(try await store.deliveryProgress(usual).category == "marketing")
+        #expect(try await categories(fixture, usual) == "shop marketing, bank marketing")
+        let receipt = try await delivery(fixture, "transactional", both)
+        #expect(try await fixture.sql("SELECT pushmta_engine.is_transactional(\(receipt))::int") == 1)
+        let copy = try await store.copyDelivery(receipt)
+        #expect(try await categories(fixture, copy) == "shop transactional, bank transactional")
+        try await store.setCategory("promo", service: "shop", label: "Promo")
+        let lacking = await #expect(throws: StoreError.self) { try await delivery(fixture, "promo", both) }
+        #expect(lacking?.sqlState == "PM150" && lacking?.message.contains("service \"bank\"") == true)
+        try await store.setCategory("promo", service: "bank", label: "Promo", isTransactional: true)
+        let promo = try await delivery(fixture, "promo", both)
+        let services =
+            "SELECT count(*) FROM pushmta_engine.service v WHERE pushmta_engine.is_transactional(\(promo), v.id)"
+        #expect(try await fixture.sql("\(services) AND v.name = 'bank'") == 1)
+        #expect(try await fixture.sql(services) == 1)
+        await #expect(throws: StoreError.self) { try await store.dropCategory("promo", service: "bank") }
+    }
+
+    /// The ways in which a chunk finds its people.
+    enum Way: CaseIterable { case list, range, tokens, users }
+
+    @Test("Opt-outs of each service count for a delivery to several", arguments: Way.allCases)
+    func optOutsOfSeveral(_ way: Way) async throws {
+        let fixture = try await fixture(out: [2])
+        try await addBank(fixture)
+        try await fixture.store.setOptOut(8, category: "marketing", true)
+        try await fixture.store.setOptOut(9, category: "news", true)
+        let id = try await delivery(fixture) {
+            $0.applications = ["shop-ios", "bank-ios"]
+            $0.explicitTargets = way == .list
+            $0.onePerUser = way == .users
         }
+        switch way {
+        case .list:
+            try await fixture.sql(
+                "INSERT INTO pushmta.delivery_target (delivery_id, subscription_id) SELECT \(id), n FROM generate_series(1, 12) n"
+            )
+        case .range:
+            try await fixture.sql("UPDATE pushmta_engine.delivery SET allow_duplicates = true WHERE id = \(id)")
+        case .tokens, .users: break
+        }
+        try await fixture.store.startDelivery(id)
+        try await fixture.prepare()
+        #expect(try await reasons(fixture, id) == "2 category_opted_out, 8 category_opted_out")
+        // Who opts out after the preparation gets nothing more.
+        try await fixture.store.setOptOut(10, category: "marketing", true)
+        let sending = try await fixture.store.deliveryForSending(id)
+        var refused: [Int64] = []
+        for application in ["shop-ios", "bank-ios"] {
+            while let part = try await fixture.claim(application).first {
+                let fields = MessageFields(names: [], category: sending.category(ofApplication: part.applicationID))
+                let loaded = try await fixture.store.loadPart(part, fields)
+                refused += zip(loaded.subscriptionIDs, loaded.decisions).filter { $1 == .categoryOptedOut }.map(\.0)
+            }
+        }
+        #expect(refused == [10])
+    }
+
+    @Test("Opt-outs of each service count for the messages of a continuous delivery to several")
+    func messagesOfSeveral() async throws {
+        let fixture = try await fixture(out: [])
+        try await addBank(fixture)
+        let sales = try await fixture.startContinuous(["shop-ios", "bank-ios"])
+        try await fixture.store.setOptOut(8, category: "marketing", true)
+        try await fixture.store.setOptOut(9, category: "news", true)
+        #expect(await fixture.refusal(sales, .subscription(8)) == "PM064")
+        #expect(await fixture.refusal(sales, .userKey("bank-ios-2")) == "PM064")
+        #expect(await fixture.refusal(sales, .subscription(9)) == nil)
+        #expect(await fixture.refusal(sales, .subscription(2)) == nil)
+        let call = "pushmta.send_messages(\(sales), subscription_ids => ARRAY[1, 8, 9])"
+        #expect(try await fixture.sql("SELECT m.element FROM \(call) m WHERE m.reason = 'category_opted_out'") == 2)
     }
 
     @Test("A category is changed, and stays while a delivery or an opt-out needs it")

@@ -288,6 +288,31 @@ struct LocalTimeTests {
         #expect(try await site.fixture.assertEquation(id))
     }
 
+    @Test("A delivery that ends before the sending hours open is refused at its start")
+    func tooShortForHours() async throws {
+        let site = try await site()
+        try await hours(site, "00:00", "24:00")
+        let id = try await site.edited("{}")
+        func close(_ days: Int) async throws {
+            try await site.sql(
+                """
+                DO $$ BEGIN PERFORM pushmta.set_days_off('shop', ARRAY(SELECT (now() AT TIME ZONE 'UTC')::date + d
+                    FROM generate_series(-1, \(days)) d)); END $$
+                """
+            )
+        }
+        for days in [7, 400] {
+            try await close(days)
+            let error = await #expect(throws: StoreError.self) { try await site.store.startDelivery(id) }
+            #expect(error?.sqlState == "PM009" && error?.message.contains("sending hours of service \"shop\"") == true)
+        }
+        try await close(2)
+        try await site.store.startDelivery(id)
+        let ignoring = try await site.edited(#"{"hours": "ignore"}"#)
+        try await close(400)
+        try await site.store.startDelivery(ignoring)
+    }
+
     @Test("Sending hours can be read and set again; hours that cannot be are refused")
     func service() async throws {
         let store = try await StoreFixture.make().store

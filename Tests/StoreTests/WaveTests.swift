@@ -253,6 +253,43 @@ struct WaveTests {
         #expect(try await site.delivery(id, "d.state = 'paused' AND d.state_reason LIKE '%followed by an opt-out%'"))
     }
 
+    @Test("Opt-outs from the delivery's category count; those from others, earlier ones and inherited ones do not")
+    func categoryOptOuts() async throws {
+        let site = try await PlanFixture.make(200)
+        let id = try await site.begun(#"{"waves": [{"count": 100, "max_opt_outs": 0.15}, {}]}"#)
+        try await site.advance()
+        try await site.send(id)
+        func leave(_ count: Int, _ category: String, source: String = "app", since: String = "now()") async throws {
+            try await site.sql(
+                """
+                INSERT INTO pushmta_engine.category_opt_out (category_id, subscription_id, source, since)
+                SELECT k.id, s.id, '\(source)', \(since) FROM pushmta_engine.category k CROSS JOIN (
+                    SELECT u.id FROM pushmta_engine.delivery_part p JOIN pushmta_engine.delivery_part_target t ON t.part_id = p.id
+                    CROSS JOIN LATERAL unnest(t.subscription_ids) u(id)
+                    WHERE p.delivery_id = \(id) AND p.wave = 1 ORDER BY u.id LIMIT \(count)) s
+                WHERE k.name = '\(category)'
+                ON CONFLICT (category_id, subscription_id) DO UPDATE SET source = excluded.source, since = excluded.since
+                """
+            )
+        }
+        let breaches = "SELECT count(pushmta_engine.guard_breach(\(id), 1::smallint))"
+        try await leave(50, "news")
+        try await leave(50, "marketing", source: "kept")
+        #expect(try await site.sql(breaches) == 0)
+        try await leave(50, "marketing", since: "now() - interval '1 hour'")
+        #expect(try await site.sql(breaches) == 0)
+        try await leave(15, "marketing")
+        #expect(try await site.sql(breaches) == 0)
+        try await leave(16, "marketing", source: "user")
+        try await site.advance()
+        #expect(
+            try await site.delivery(
+                id,
+                "d.state = 'paused' AND d.state_reason LIKE '%16 of 100 messages were followed by an opt-out%'"
+            )
+        )
+    }
+
     @Test("A pause holds planned messages back, a stop cancels them, the end of the validity ends them")
     func endings() async throws {
         let site = try await PlanFixture.make(100)
@@ -347,5 +384,52 @@ struct WaveTests {
         await #expect(throws: StoreError.self) { try await site.store.startDelivery(id) }
         try await site.sql("UPDATE pushmta_engine.delivery SET validity = interval '7 days' WHERE id = \(id)")
         try await site.store.startDelivery(id)
+    }
+
+    @Test(
+        "With next_day, what is past leaves within a day after the start, and a day later with each further wave",
+        arguments: [
+            ("[]", 23, 24), (#"[{"percent": 10}, {}]"#, 47, 48), (#"[{"percent": 10}, {"after": "30 hours"}]"#, 53, 54),
+        ]
+    )
+    func nextDay(_ waves: String, tooShort: Int, enough: Int) async throws {
+        let site = try await PlanFixture.make(10)
+        let id = try await site.edited("{}")
+        try await site.sql(
+            "DO $$ BEGIN PERFORM pushmta.set_waves(\(id), nullif('\(waves)'::jsonb, '[]')); END $$"
+        )
+        try await site.sql(
+            """
+            DO $$ BEGIN PERFORM pushmta.set_local_time(\(id), (now() AT TIME ZONE 'UTC') - interval '1 day', 'next_day'); END $$
+            """
+        )
+        try await site.sql(
+            "UPDATE pushmta_engine.delivery SET validity = interval '\(tooShort) hours' WHERE id = \(id)"
+        )
+        let error = await #expect(throws: StoreError.self) { try await site.store.startDelivery(id) }
+        #expect(error?.sqlState == "PM009" && error?.message.contains("waits for the next day") == true)
+        try await site.sql("UPDATE pushmta_engine.delivery SET validity = interval '\(enough) hours' WHERE id = \(id)")
+        try await site.store.startDelivery(id)
+        // Who moves its waves or its end later on is told, too.
+        await #expect(throws: (any Error).self) {
+            try await site.sql(
+                "DO $$ BEGIN PERFORM pushmta.update_delivery(\(id), validity => interval '\(tooShort) hours'); END $$"
+            )
+        }
+    }
+
+    @Test("A whole plan is checked at once: what it says before does not count")
+    func replaced() async throws {
+        let site = try await PlanFixture.make(10)
+        let id = try await site.edited(#"{"waves": [{"percent": 10}, {"after": "100 hours"}]}"#)
+        try await site.store.startDelivery(id)
+        // With the old waves, this time would be too late.
+        try await site.sql(
+            """
+            DO $$ BEGIN PERFORM pushmta.set_plan(\(id), jsonb_build_object('local_time',
+                to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), 'on_past', 'next_day')); END $$
+            """
+        )
+        #expect(try await site.store.plan(ofDelivery: id)?.onPast == .nextDay)
     }
 }

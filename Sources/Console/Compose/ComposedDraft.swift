@@ -93,10 +93,15 @@ struct ComposedDraft: Sendable {
     /// The applications that it goes to.
     var chosen: [ApplicationRow] { offered.filter { draft.applications.contains($0.name) } }
 
-    /// The categories that it may have: those of the one service of its applications.
+    /// The categories that it may have: those of its first service whose names its other services have, too.
     var categories: [CategoryRow] {
-        guard let service else { return [] }
-        return allCategories.filter { $0.service == service }
+        let services = ownServices.sorted()
+        return allCategories.filter { row in
+            row.service == services.first
+                && services.allSatisfy { other in
+                    allCategories.contains { $0.service == other && $0.name == row.name }
+                }
+        }
     }
 
     /// The services of its applications.

@@ -63,11 +63,13 @@ extension Composer {
     private func caps(_ composed: ComposedDraft, _ all: [FrequencyCapRow]) -> [(cap: FrequencyCapRow, applies: Bool)] {
         let name = settings(composed).category
         let isCode = SettingsForm.isOneTimeCode(composed.draft.fields)
-        let isTransactional = composed.categories.first { $0.name == name }?.isTransactional ?? false
         let own = composed.ownServices
+        let transactional = Set(
+            composed.allCategories.filter { $0.name == name && $0.isTransactional }.map(\.service)
+        )
         return all.filter { own.contains($0.service) }.map { cap in
             // A cap that names categories is for those. The others are for all that are not transactional.
-            (cap, cap.categories.map { $0.contains(name) && own.count == 1 } ?? (!isCode && !isTransactional))
+            (cap, cap.categories.map { $0.contains(name) } ?? (!isCode && !transactional.contains(cap.service)))
         }
     }
 

@@ -145,7 +145,7 @@ struct SettingsForm: Sendable {
     /// The values of a draft, by name.
     let values: [String: String]
     let catalogue: Catalogue
-    /// The categories of the service of the draft's applications; empty if there are several services.
+    /// The categories of the services of the draft's applications.
     var categories: [CategoryRow] = []
 
     /// The settings of a template as values of a form.

@@ -63,7 +63,7 @@ final class CompiledDelivery: Sendable {
                 names: content.fields.map(\.name),
                 withLocale: content.isLocalised,
                 areOneTimeCodes: delivery.isOneTimeCode,
-                category: delivery.category
+                category: delivery.category(ofApplication: application.id)
             )
         (groups, groupCount) = Self.groups(content.templates)
         codec = try MessageIDCodec(deliveryID: delivery.id, trackingKey: delivery.trackingKey)

@@ -153,6 +153,8 @@ CREATE TABLE pushmta_engine.category_opt_out (
 COMMENT ON TABLE pushmta_engine.category_opt_out IS
     'Subscriptions whose person wants no deliveries of a category. An opt-out from everything is subscription.opted_out.';
 CREATE INDEX category_opt_out_subscription ON pushmta_engine.category_opt_out (subscription_id);
+-- For guards of waves, which count the latest.
+CREATE INDEX category_opt_out_since ON pushmta_engine.category_opt_out (category_id, since);
 
 CREATE TABLE pushmta_engine.user_category_opt_out (
     user_key text NOT NULL CHECK (user_key <> ''),

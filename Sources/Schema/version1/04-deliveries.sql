@@ -88,7 +88,8 @@ CREATE TABLE pushmta_engine.delivery (
     allow_duplicates boolean NOT NULL DEFAULT false,
     -- Whether it carries a code that a person has asked for, so that it also goes to those who opted out; see set_one_time_code.
     one_time_code boolean NOT NULL DEFAULT false,
-    -- Null: its applications belong to several services, or it tests an application. Then only an opt-out from everything counts.
+    -- That of its first service; delivery_application has the others. Null: it tests an application, or no service has a category
+    -- marketing. Then only an opt-out from everything counts.
     category_id integer REFERENCES pushmta_engine.category,
     -- seed_names: the seed addresses that get it in addition to its target; null: all seed addresses of its applications. seeds:
     -- how many of its messages go to them; first_seed: the number of the first of these messages.
@@ -272,11 +273,41 @@ CREATE TABLE pushmta_engine.delivery_application (
     prepare_to bigint,
     prepared boolean NOT NULL DEFAULT false,
     messages bigint NOT NULL DEFAULT 0,
+    -- The delivery's category in the application's service.
+    category_id integer REFERENCES pushmta_engine.category,
     PRIMARY KEY (delivery_id, application_id)
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE pushmta_engine.delivery_application IS
     'The applications that a delivery goes to, the external account for each, and how far its subscribers are prepared.';
 CREATE INDEX delivery_application_application ON pushmta_engine.delivery_application (application_id, delivery_id);
+-- For a category that is dropped.
+CREATE INDEX delivery_application_category ON pushmta_engine.delivery_application (category_id) WHERE category_id IS NOT NULL;
+
+CREATE FUNCTION pushmta_engine.category_in(category integer, application integer) RETURNS integer LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT o.id FROM category k JOIN application a ON a.id = category_in.application
+    JOIN category o ON o.service_id = a.service_id AND o.name = k.name
+    WHERE k.id = category_in.category $$;
+COMMENT ON FUNCTION pushmta_engine.category_in(integer, integer) IS
+    'The category with the same name in an application''s service; null if it has none.';
+
+CREATE FUNCTION pushmta_engine.take_category() RETURNS trigger LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    NEW.category_id := category_in((SELECT d.category_id FROM delivery d WHERE d.id = NEW.delivery_id), NEW.application_id);
+    RETURN NEW;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.take_category() IS 'Gives an application of a delivery the delivery''s category in its service.';
+CREATE TRIGGER delivery_application_new_category BEFORE INSERT ON pushmta_engine.delivery_application
+    FOR EACH ROW EXECUTE FUNCTION pushmta_engine.take_category();
+
+CREATE FUNCTION pushmta_engine.pass_category() RETURNS trigger LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    UPDATE delivery_application x SET category_id = category_in(NEW.category_id, x.application_id) WHERE x.delivery_id = NEW.id;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.pass_category() IS 'Gives the applications of a delivery its new category, each that of its service.';
+CREATE TRIGGER delivery_new_category AFTER UPDATE OF category_id ON pushmta_engine.delivery
+    FOR EACH ROW WHEN (NEW.category_id IS DISTINCT FROM OLD.category_id) EXECUTE FUNCTION pushmta_engine.pass_category();
 
 -- Blocks of 10,000 numbers; the last one ends below 2^31. A small delivery uses one block, so 214,000 deliveries have numbers of
 -- their own before the sequence starts over. Ten million messages take a thousand steps of the sequence.
@@ -662,7 +693,7 @@ DECLARE
 BEGIN
     IF NOT EXISTS (SELECT FROM sending_hours h WHERE h.service_id = service) THEN
         RETURN 'ignore';
-    ELSIF own IS NULL AND (is_transactional(delivery)
+    ELSIF own IS NULL AND (is_transactional(delivery, service)
         -- A person waits for a code.
         OR EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.one_time_code)) THEN
         RETURN 'ignore';
@@ -776,8 +807,9 @@ BEGIN
     JOIN delivery_application x ON x.delivery_id = d.id
     JOIN application a ON a.id = x.application_id
     JOIN control_group g ON g.service_id = a.service_id AND g.percent > 0
-    WHERE d.id = control_of.delivery AND NOT d.proof AND NOT d.one_time_code AND NOT is_transactional(d.id)
-        AND (g.categories IS NULL OR d.category_id = ANY(g.categories))
+    LEFT JOIN category k ON k.id = x.category_id
+    WHERE d.id = control_of.delivery AND NOT d.proof AND NOT d.one_time_code AND NOT coalesce(k.is_transactional, false)
+        AND (g.categories IS NULL OR k.id = ANY(g.categories))
         AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = d.id)
     ORDER BY x.application_id;
 END $$;

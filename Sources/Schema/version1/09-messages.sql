@@ -271,15 +271,16 @@ CREATE FUNCTION pushmta_engine.message_addressees(delivery bigint, subscription_
 #variable_conflict use_column
 DECLARE
     is_code boolean;
-    -- Null if nobody opted out of it.
-    category integer;
+    -- Those of its services that somebody opted out of.
+    categories integer[];
     has_control boolean := EXISTS (SELECT FROM control_of($1));
     excludes boolean := EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = $1)
         OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = $1);
 BEGIN
-    SELECT d.one_time_code, CASE WHEN NOT d.one_time_code
-            AND EXISTS (SELECT FROM category_opt_out c WHERE c.category_id = d.category_id) THEN d.category_id END
-    INTO is_code, category FROM pushmta_engine.delivery d WHERE d.id = $1;
+    SELECT d.one_time_code, CASE WHEN NOT d.one_time_code THEN ARRAY(
+        SELECT k.id FROM (SELECT DISTINCT x.category_id AS id FROM delivery_application x WHERE x.delivery_id = $1) k
+        WHERE EXISTS (SELECT FROM category_opt_out c WHERE c.category_id = k.id)) END
+    INTO is_code, categories FROM pushmta_engine.delivery d WHERE d.id = $1;
     RETURN QUERY
     WITH named AS MATERIALIZED (
         SELECT s.* FROM named_subscriptions($1, $2, $3, $4) s
@@ -290,8 +291,8 @@ BEGIN
     ), judged AS (
         SELECT n.n, n.by_user, n.id, n.application_id, a.external_account_id, p.platform, p.environment, n.push_token, n.registered_at,
             CASE WHEN n.exclusion <> 0 THEN n.exclusion
-                WHEN category IS NOT NULL AND (SELECT true FROM category_opt_out c
-                    WHERE c.category_id = category AND c.subscription_id = n.id) THEN 11::smallint
+                WHEN categories <> '{}' AND (SELECT true FROM category_opt_out c
+                    WHERE c.category_id = ANY(categories) AND c.subscription_id = n.id LIMIT 1) THEN 11::smallint
                 WHEN has_control AND EXISTS (SELECT FROM control_of($1) g WHERE g.application_id = n.application_id
                     AND person_share(coalesce(nullif(n.user_key, ''), n.id::text), g.seed) < g.share) THEN 12::smallint
                 WHEN NOT excludes THEN 0::smallint WHEN
@@ -684,9 +685,9 @@ CREATE FUNCTION pushmta_engine.goal_of_subscription(delivery bigint, day bigint,
         FROM pushmta_engine.delivery d
         JOIN pushmta_engine.subscription s ON s.id = to_subscription
             AND (s.exclusion = 0 OR d.one_time_code AND pushmta_engine.code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
-            AND (d.one_time_code OR d.category_id IS NULL OR (SELECT true FROM pushmta_engine.category_opt_out c
-                WHERE c.category_id = d.category_id AND c.subscription_id = s.id) IS NULL)
         JOIN pushmta_engine.delivery_application a ON a.delivery_id = delivery AND a.application_id = s.application_id
+            AND (d.one_time_code OR a.category_id IS NULL OR (SELECT true FROM pushmta_engine.category_opt_out c
+                WHERE c.category_id = a.category_id AND c.subscription_id = s.id) IS NULL)
         WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
             AND d.log_day >= pushmta_engine.message_day() AND NOT d.has_exclusions;
     END;
@@ -718,8 +719,8 @@ CREATE FUNCTION pushmta_engine.goal_of_user(delivery bigint, day bigint, to_user
                     AND (s.exclusion = 0
                         OR d.one_time_code AND pushmta_engine.code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
             ) s
-            WHERE (d.one_time_code OR d.category_id IS NULL OR (SELECT true FROM pushmta_engine.category_opt_out c
-                    WHERE c.category_id = d.category_id AND c.subscription_id = s.id) IS NULL)
+            WHERE (d.one_time_code OR a.category_id IS NULL OR (SELECT true FROM pushmta_engine.category_opt_out c
+                    WHERE c.category_id = a.category_id AND c.subscription_id = s.id) IS NULL)
                 AND d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
                 AND d.log_day >= pushmta_engine.message_day() AND NOT d.has_exclusions
             LIMIT 1001

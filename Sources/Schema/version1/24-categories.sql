@@ -3,6 +3,9 @@
 -- A delivery with a category does not reach subscriptions that opted out of that category; of everything else they get as before. An
 -- opt-out from everything (subscription.opted_out) stays what it is: it also stops transactional deliveries. Opt-outs add up. Only an
 -- opt-in that names the category takes one away.
+--
+-- A category belongs to a service. A delivery to several services has the category of that name in each of them: delivery.category_id is
+-- the first of these, and delivery_application.category_id that of the application's service.
 
 CREATE VIEW pushmta.category AS
 SELECT k.id, v.name AS service, k.name, k.label, k.is_transactional, k.created_at, k.changed_at
@@ -90,7 +93,9 @@ DECLARE
     dropped integer := (category_named(ARRAY[service_named(service)], name))[1];
 BEGIN
     PERFORM FROM pushmta_engine.category k WHERE k.id = dropped FOR UPDATE;
-    IF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.category_id = dropped) THEN
+    IF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.category_id = dropped)
+        -- A delivery to several services.
+        OR EXISTS (SELECT FROM delivery_application x WHERE x.category_id = dropped) THEN
         RAISE EXCEPTION 'Category "%" of service "%" belongs to a delivery.', name, service
             USING ERRCODE = 'PM151', HINT = 'It stays as long as its deliveries. Change its label with pushmta.set_category.';
     ELSIF EXISTS (SELECT FROM category_opt_out o WHERE o.category_id = dropped)
@@ -111,11 +116,19 @@ END $$;
 COMMENT ON FUNCTION pushmta.drop_category(text, text) IS
     'Removes a category of a service that no delivery, no frequency cap and no control group has, and nobody has opted out of.';
 
-CREATE FUNCTION pushmta_engine.is_transactional(delivery bigint) RETURNS boolean LANGUAGE sql STABLE
+CREATE FUNCTION pushmta_engine.delivery_category(delivery bigint, service integer) RETURNS integer LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT coalesce((SELECT k.is_transactional FROM pushmta_engine.delivery d JOIN category k ON k.id = d.category_id
-        WHERE d.id = is_transactional.delivery), false) $$;
-COMMENT ON FUNCTION pushmta_engine.is_transactional(bigint) IS 'Whether a delivery''s category is transactional.';
+    SELECT x.category_id FROM delivery_application x JOIN application a ON a.id = x.application_id AND a.service_id = service
+    WHERE x.delivery_id = delivery_category.delivery LIMIT 1 $$;
+COMMENT ON FUNCTION pushmta_engine.delivery_category(bigint, integer) IS 'The category of a delivery in a service; null for none.';
+
+CREATE FUNCTION pushmta_engine.is_transactional(delivery bigint, service integer DEFAULT NULL) RETURNS boolean LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT coalesce(bool_and(coalesce(k.is_transactional, false)), false)
+    FROM delivery_application x JOIN application a ON a.id = x.application_id LEFT JOIN category k ON k.id = x.category_id
+    WHERE x.delivery_id = is_transactional.delivery AND (service IS NULL OR a.service_id = service) $$;
+COMMENT ON FUNCTION pushmta_engine.is_transactional(bigint, integer) IS
+    'Whether a delivery''s category is transactional in a service, or (null) in all of its services.';
 
 CREATE FUNCTION pushmta_engine.keep_category(delivery bigint, label text, category text) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -123,21 +136,24 @@ CREATE FUNCTION pushmta_engine.keep_category(delivery bigint, label text, catego
 DECLARE
     services integer[] := ARRAY(SELECT DISTINCT a.service_id FROM delivery_application x JOIN application a ON a.id = x.application_id
         WHERE x.delivery_id = delivery);
-    chosen integer;
+    chosen integer[] := ARRAY(SELECT k.id FROM pushmta_engine.category k
+        WHERE k.service_id = ANY(services) AND k.name = coalesce(category, 'marketing') ORDER BY k.service_id);
+    lacking text;
 BEGIN
-    IF category IS NOT NULL AND cardinality(services) > 1 THEN
-        RAISE EXCEPTION 'Delivery "%" cannot have category "%": its applications belong to several services.', label, category
-            USING ERRCODE = 'PM007', HINT = 'Make a delivery for each service. Without a category, only an opt-out from everything counts.';
-    ELSIF category IS NOT NULL THEN
-        chosen := (category_named(services, category))[1];
-    ELSIF cardinality(services) = 1 THEN
-        chosen := (SELECT k.id FROM pushmta_engine.category k WHERE k.service_id = services[1] AND k.name = 'marketing');
+    IF category IS NOT NULL AND cardinality(chosen) < cardinality(services) THEN
+        PERFORM category_named(services, category);
+        SELECT min(v.name) INTO lacking FROM pushmta_engine.service v WHERE v.id = ANY(services)
+            AND NOT EXISTS (SELECT FROM pushmta_engine.category k WHERE k.service_id = v.id AND k.name = category);
+        RAISE EXCEPTION 'Delivery "%" cannot have category "%": service "%", to which it also goes, has none of this name.', label,
+                category, lacking
+            USING ERRCODE = 'PM150', HINT = 'Make one with pushmta.set_category, or make a delivery for each service.';
     END IF;
-    UPDATE pushmta_engine.delivery d SET category_id = chosen WHERE d.id = delivery AND d.category_id IS DISTINCT FROM chosen;
+    -- Each application gets that of its service.
+    UPDATE pushmta_engine.delivery d SET category_id = chosen[1] WHERE d.id = delivery AND d.category_id IS DISTINCT FROM chosen[1];
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_category(bigint, text, text) IS
-    'Sets the category of a locked delivery that may be changed: one of its service; null means marketing, if its applications belong to '
-    'one service that has it.';
+    'Sets the category of a locked delivery that may be changed, by its name, which each of its services must have. Null means marketing, '
+    'in those services that have it.';
 
 -- Opt-outs of a device and of a user.
 

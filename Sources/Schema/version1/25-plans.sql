@@ -18,6 +18,14 @@ COMMENT ON FUNCTION pushmta_engine.local_moment(timestamp, text, timestamptz, te
     'When a recipient in a time zone gets a message of a delivery that begins at a moment; null: never. A time that the clock skips or '
     'repeats is the moment that AT TIME ZONE gives.';
 
+CREATE FUNCTION pushmta_engine.last_local_moment(local_time timestamp, begins timestamptz, on_past text) RETURNS timestamptz
+    LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+    -- From UTC+14 to UTC-12: no zone is further ahead or behind.
+    SELECT greatest(local_time AT TIME ZONE 'Etc/GMT+12', begins + CASE
+        WHEN on_past = 'next_day' AND begins > local_time AT TIME ZONE 'Etc/GMT-14' THEN interval '24 hours' ELSE interval '0' END) $$;
+COMMENT ON FUNCTION pushmta_engine.last_local_moment(timestamp, timestamptz, text) IS
+    'Until when the last recipients in any time zone get a message that begins at a moment; the moment itself without a local time.';
+
 CREATE FUNCTION pushmta_engine.usable_zone(zone text) RETURNS text LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
@@ -508,7 +516,12 @@ CREATE FUNCTION pushmta_engine.wave_opt_outs(delivery bigint, wave smallint, sin
 DECLARE
     recent bigint[] := ARRAY(SELECT s.id FROM delivery_application x
         JOIN subscription s ON s.application_id = x.application_id AND s.opted_out_at >= since
-        WHERE x.delivery_id = delivery);
+        WHERE x.delivery_id = delivery
+        UNION
+        SELECT o.subscription_id FROM (SELECT DISTINCT x.category_id FROM delivery_application x WHERE x.delivery_id = delivery) k
+        JOIN category_opt_out o ON o.category_id = k.category_id AND o.since >= wave_opt_outs.since
+        -- What another subscription has said before.
+        WHERE o.source <> 'kept');
 BEGIN
     IF recent = '{}' THEN
         RETURN 0;
@@ -521,7 +534,7 @@ BEGIN
         INTERSECT SELECT unnest(recent)) b);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.wave_opt_outs(bigint, smallint, timestamptz) IS
-    'How many recipients of a wave have opted out since a moment.';
+    'How many recipients of a wave have opted out since a moment, of everything or of the delivery''s category.';
 
 CREATE FUNCTION pushmta_engine.guard_words(what text, n bigint, tried bigint, bound double precision) RETURNS text LANGUAGE sql IMMUTABLE
     -- Fewer than 10 prove nothing, as for the guard against mass failures.
@@ -700,12 +713,13 @@ BEGIN
         PERFORM keep_plan(delivery);
         PERFORM check_plan(delivery, whole.start_at, whole.valid_until);
     END IF;
-    PERFORM check_recurring_experiment(delivery);
+    PERFORM check_recurring_plan(delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.close_plan(bigint) IS
     'Ends a change of a plan: deletes a plan that says nothing, and checks that of a scheduled or recurring delivery.';
 
-CREATE FUNCTION pushmta_engine.put_local_time(delivery bigint, local_time timestamp, on_past text) RETURNS void LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.put_local_time(delivery bigint, local_time timestamp, on_past text, goes_on boolean DEFAULT false)
+    RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
@@ -720,11 +734,12 @@ BEGIN
     UPDATE delivery_plan p SET local_time = put_local_time.local_time,
         on_past = CASE WHEN put_local_time.local_time IS NOT NULL THEN put_local_time.on_past END
     WHERE p.delivery_id = delivery;
-    PERFORM close_plan(delivery);
+    PERFORM close_plan(delivery) WHERE NOT goes_on;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.put_local_time(bigint, timestamp, text) IS 'Sets the local time of a delivery that may be changed.';
+COMMENT ON FUNCTION pushmta_engine.put_local_time(bigint, timestamp, text, boolean) IS
+    'Sets the local time of a delivery that may be changed. goes_on: the caller changes more of its plan.';
 
-CREATE FUNCTION pushmta_engine.put_hours_rule(delivery bigint, rule text) RETURNS void LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.put_hours_rule(delivery bigint, rule text, goes_on boolean DEFAULT false) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
@@ -734,10 +749,11 @@ BEGIN
     END IF;
     PERFORM open_plan(delivery);
     UPDATE delivery_plan p SET hours = rule WHERE p.delivery_id = delivery;
-    PERFORM close_plan(delivery);
+    PERFORM close_plan(delivery) WHERE NOT goes_on;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.put_hours_rule(bigint, text) IS
-    'Sets what happens to messages of a delivery that may be changed outside of the sending hours.';
+COMMENT ON FUNCTION pushmta_engine.put_hours_rule(bigint, text, boolean) IS
+    'Sets what happens to messages of a delivery that may be changed outside of the sending hours. goes_on: the caller changes more of its '
+    'plan.';
 
 CREATE FUNCTION pushmta_engine.wave_problem(wave jsonb, number bigint, last bigint) RETURNS text LANGUAGE plpgsql IMMUTABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -764,32 +780,107 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.wave_problem(jsonb, bigint, bigint) IS 'What is wrong with the n-th of some waves; null if nothing is.';
 
-CREATE FUNCTION pushmta_engine.check_plan(delivery bigint, begins timestamptz, until timestamptz) RETURNS void LANGUAGE plpgsql STABLE
+CREATE FUNCTION pushmta_engine.plan_moments(delivery bigint, begins timestamptz, on_day date DEFAULT NULL)
+    RETURNS TABLE (number integer, began timestamptz, last timestamptz) LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    -- No zone is further behind.
-    last timestamptz := (SELECT p.local_time AT TIME ZONE 'Etc/GMT+12' FROM delivery_plan p WHERE p.delivery_id = delivery);
-    wave delivery_wave;
+    plan delivery_plan;
+    wave record;
 BEGIN
-    IF last >= until THEN
-        RAISE EXCEPTION 'Delivery % ends at % UTC, before its local time has come everywhere (% UTC).', delivery,
-                to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
-            USING ERRCODE = 'PM009', HINT = 'Give it a longer validity, or an earlier local time.';
-    END IF;
-    last := begins;
-    FOR wave IN SELECT w.* FROM delivery_wave w WHERE w.delivery_id = delivery ORDER BY w.number LOOP
-        last := greatest(last + coalesce(wave.starts_after, interval '0'), wave.starts_at);
+    SELECT p.* INTO plan FROM delivery_plan p WHERE p.delivery_id = delivery;
+    plan.local_time := coalesce(on_day + plan.local_time::time, plan.local_time);
+    began := begins;
+    FOR wave IN SELECT w.number, w.starts_at, coalesce(w.starts_after, interval '0') AS pause
+        FROM (VALUES (delivery)) d(id) LEFT JOIN delivery_wave w ON w.delivery_id = d.id ORDER BY w.number
+    LOOP
+        number := wave.number;
+        -- It waits until the one before was tried.
+        began := greatest(began + wave.pause, wave.starts_at, last);
+        last := last_local_moment(plan.local_time, began, plan.on_past);
+        RETURN NEXT;
     END LOOP;
-    IF last >= until THEN
-        RAISE EXCEPTION 'Delivery % ends at % UTC, before its last wave begins.', delivery,
-                to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
-            USING ERRCODE = 'PM009', HINT = 'Give it a longer validity, or earlier waves.';
-    END IF;
-    PERFORM check_experiment(delivery, begins, until);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.check_plan(bigint, timestamptz, timestamptz) IS
-    'Refuses a plan of a delivery that does not fit into its validity.';
+COMMENT ON FUNCTION pushmta_engine.plan_moments(bigint, timestamptz, date) IS
+    'When each wave of a delivery that begins at a moment begins, and when its last recipients in any time zone may get it, if sending '
+    'takes no time; one row without a number if there are no waves. A run of a recurring delivery has the local time of its own day.';
+
+CREATE FUNCTION pushmta_engine.closed_service(delivery bigint, begins timestamptz, until timestamptz, on_day date DEFAULT NULL,
+    OUT name text, OUT opens timestamptz) LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    SELECT v.name, h.opens INTO name, opens
+    FROM pushmta_engine.delivery d
+    CROSS JOIN (SELECT max(w.began) AS began FROM plan_moments($1, $2, $4) w) w
+    JOIN pushmta_engine.service v ON v.id IN (SELECT a.service_id FROM delivery_application x JOIN application a ON a.id = x.application_id
+        WHERE x.delivery_id = $1) AND hours_rule(d.id, v.id) = 'postpone'
+    LEFT JOIN delivery_plan p ON p.delivery_id = d.id
+    CROSS JOIN LATERAL next_hours(v.id, v.time_zone, coalesce(local_moment(coalesce($4 + p.local_time::time, p.local_time),
+        usable_zone(v.time_zone), w.began, p.on_past), w.began)) h
+    WHERE d.id = $1 AND d.kind = 'batch' AND NOT d.proof AND coalesce(h.opens, 'infinity') >= $3
+        -- What replaces or removes a message goes out at any hour.
+        AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = d.id)
+    ORDER BY v.name LIMIT 1;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.closed_service(bigint, timestamptz, timestamptz, date) IS
+    'A service whose sending hours, in its own time zone, do not open between the last wave of a delivery and its end, and when they open '
+    'next; nulls if there is none.';
+
+CREATE FUNCTION pushmta_engine.check_hours(delivery bigint, begins timestamptz, until timestamptz, on_day date DEFAULT NULL) RETURNS void
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    closed record;
+    utc CONSTANT text := 'YYYY-MM-DD HH24:MI:SS';
+BEGIN
+    SELECT c.* INTO closed FROM closed_service(delivery, begins, until, on_day) c;
+    IF closed.name IS NOT NULL THEN
+        RAISE EXCEPTION '% ends%, before the sending hours of service "%" open%.', CASE WHEN on_day IS NULL THEN 'Delivery ' || delivery
+                ELSE format('The run of delivery %s at %s UTC', delivery, to_char(begins AT TIME ZONE 'UTC', utc)) END,
+                CASE WHEN isfinite(until) THEN format(' at %s UTC', to_char(until AT TIME ZONE 'UTC', utc)) ELSE '' END, closed.name,
+                coalesce(' at ' || to_char(closed.opens AT TIME ZONE 'UTC', utc) || ' UTC', ': it has none within a year')
+            USING ERRCODE = 'PM009', HINT = 'Give it a longer validity or another start, or let it ignore the hours with '
+                'pushmta.set_hours_rule.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_hours(bigint, timestamptz, timestamptz, date) IS
+    'Refuses a delivery of which nothing could leave within the sending hours before its end.';
+
+CREATE FUNCTION pushmta_engine.check_plan(delivery bigint, begins timestamptz, until timestamptz, on_day date DEFAULT NULL) RETURNS void
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    utc CONSTANT text := 'YYYY-MM-DD HH24:MI:SS';
+    wave record;
+    wrong text;
+BEGIN
+    SELECT w.number, w.began, w.last, coalesce(on_day + p.local_time::time, p.local_time) AT TIME ZONE 'Etc/GMT+12' AS everywhere
+    INTO wave FROM plan_moments(delivery, begins, on_day) w LEFT JOIN delivery_plan p ON p.delivery_id = delivery
+    WHERE w.last > until OR w.began >= until OR coalesce(on_day + p.local_time::time, p.local_time) AT TIME ZONE 'Etc/GMT+12' >= until
+    ORDER BY w.number LIMIT 1;
+    IF FOUND THEN
+        wrong := CASE WHEN wave.everywhere >= until THEN format('before its local time has come everywhere (%s UTC)',
+                to_char(wave.everywhere AT TIME ZONE 'UTC', utc))
+            WHEN wave.began >= until THEN format('before its wave %s begins (%s UTC)', wave.number,
+                to_char(wave.began AT TIME ZONE 'UTC', utc))
+            ELSE format('before its last messages may leave (%s UTC): %s begins at %s UTC, and where its local time has passed by then, it '
+                'waits for the next day', to_char(wave.last AT TIME ZONE 'UTC', utc), coalesce('wave ' || wave.number, 'it'),
+                to_char(wave.began AT TIME ZONE 'UTC', utc)) END;
+        RAISE EXCEPTION '% ends at % UTC, %.', CASE WHEN on_day IS NULL THEN 'Delivery ' || delivery
+                ELSE format('The run of delivery %s at %s UTC', delivery, to_char(begins AT TIME ZONE 'UTC', utc)) END,
+                to_char(until AT TIME ZONE 'UTC', utc), wrong
+            USING ERRCODE = 'PM009', HINT = CASE WHEN wave.everywhere >= until
+                    THEN 'Give it a longer validity, or an earlier local time.'
+                WHEN wave.began >= until THEN 'Give it a longer validity, or earlier waves.'
+                ELSE 'Give it a longer validity, an earlier start, or the rule now in place of next_day.' END;
+    END IF;
+    -- A day off must not pause a recurrence.
+    PERFORM check_hours(delivery, begins, until) FROM pushmta_engine.delivery d
+    WHERE d.id = delivery AND d.recurrence_of IS NULL AND on_day IS NULL;
+    PERFORM check_experiment(delivery, begins, until, on_day);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_plan(bigint, timestamptz, timestamptz, date) IS
+    'Refuses a plan of a delivery that does not fit into its validity. A run of a recurring delivery has the local time of its own day.';
 
 CREATE FUNCTION pushmta_engine.put_waves(delivery bigint, waves jsonb) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -893,8 +984,8 @@ BEGIN
         RAISE EXCEPTION 'Delivery % cannot have the local time "%".', delivery, plan ->> 'local_time'
             USING ERRCODE = 'PM007', HINT = 'Give a date and a time of day without a zone, as in 2026-12-01 09:00.';
     END;
-    PERFORM put_local_time(delivery, moment, plan ->> 'on_past');
-    PERFORM put_hours_rule(delivery, plan ->> 'hours');
+    PERFORM put_local_time(delivery, moment, plan ->> 'on_past', goes_on => true);
+    PERFORM put_hours_rule(delivery, plan ->> 'hours', goes_on => true);
     PERFORM put_waves(delivery, nullif(plan -> 'waves', 'null'));
 END $$;
 COMMENT ON FUNCTION pushmta_engine.put_plan(bigint, jsonb) IS 'Replaces the whole plan of a delivery that may be changed.';

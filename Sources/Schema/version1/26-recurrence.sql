@@ -202,6 +202,60 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.complete_rule(pushmta_engine.recurrence) IS
     'A rule with its defaults and its first moment after now. Refuses one that is wrong or has no such moment.';
 
+CREATE FUNCTION pushmta_engine.check_recurring_hours(rule pushmta_engine.recurrence, validity interval) RETURNS void LANGUAGE plpgsql
+    STABLE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    first timestamptz := next_run(rule, now());
+    begins timestamptz := first;
+BEGIN
+    -- A week of them: a run on a day without hours does no harm if those of other days are sent.
+    FOR n IN 1..7 * CASE rule.unit WHEN 'hours' THEN 24 ELSE cardinality(rule.times) END LOOP
+        EXIT WHEN begins IS NULL;
+        IF (SELECT c.name IS NULL FROM closed_service(rule.delivery_id, begins, begins + validity,
+            (begins AT TIME ZONE rule.time_zone)::date) c) IS NOT FALSE THEN
+            RETURN;
+        END IF;
+        begins := next_run(rule, begins);
+    END LOOP;
+    PERFORM check_hours(rule.delivery_id, first, first + validity, (first AT TIME ZONE rule.time_zone)::date) WHERE first IS NOT NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_recurring_hours(pushmta_engine.recurrence, interval) IS
+    'Refuses a rule of whose next runs none could be sent within the sending hours.';
+
+CREATE FUNCTION pushmta_engine.check_recurring_plan(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    rule pushmta_engine.recurrence;
+    whole pushmta_engine.delivery;
+    since timestamptz;
+    begins timestamptz;
+BEGIN
+    SELECT r.* INTO rule FROM pushmta_engine.recurrence r WHERE r.delivery_id = delivery;
+    IF rule.delivery_id IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    PERFORM check_recurring_hours(rule, whole.validity) WHERE whole.ends_at IS NULL;
+    IF NOT EXISTS (SELECT FROM delivery_plan p WHERE p.delivery_id = delivery) THEN
+        RETURN;
+    END IF;
+    -- In winter and in summer the clocks of a zone differ.
+    FOREACH since IN ARRAY ARRAY[now(), date_trunc('year', now()) + interval '12 months', date_trunc('year', now()) + interval '18 months']
+    LOOP
+        begins := since;
+        -- At each time of the day.
+        FOR n IN 1..CASE rule.unit WHEN 'hours' THEN 24 ELSE cardinality(rule.times) END LOOP
+            begins := next_run(rule, begins);
+            EXIT WHEN begins IS NULL;
+            PERFORM check_plan(delivery, begins, CASE WHEN whole.ends_at IS NULL THEN begins + whole.validity ELSE 'infinity' END,
+                (begins AT TIME ZONE rule.time_zone)::date);
+        END LOOP;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_recurring_plan(bigint) IS
+    'Refuses a plan that would not fit into the runs of its recurring delivery, so that they are not refused one after another.';
+
 CREATE FUNCTION pushmta.set_recurrence(
     delivery bigint, unit text, time_zone text, times time[] DEFAULT NULL, every integer DEFAULT 1, weekdays integer[] DEFAULT NULL,
     month_days integer[] DEFAULT NULL, starts_on date DEFAULT NULL, ends_on date DEFAULT NULL, except_dates date[] DEFAULT NULL,
@@ -233,7 +287,7 @@ BEGIN
         state = CASE WHEN r.state = 'finished' THEN 'editing' ELSE r.state END,
         reason = CASE WHEN r.state = 'finished' THEN '' ELSE r.reason END,
         next_run = CASE WHEN r.state = 'active' THEN rule.next_run END, look_at = CASE WHEN r.state = 'active' THEN rule.next_run END;
-    PERFORM check_recurring_experiment(delivery);
+    PERFORM check_recurring_plan(delivery);
     PERFORM note_maker(delivery);
     PERFORM note_recurrence('set', delivery);
     RETURN rule.next_run;
@@ -260,6 +314,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % has no run left.', delivery
             USING ERRCODE = 'PM170', HINT = 'Set a later end with pushmta.set_recurrence.';
     END IF;
+    PERFORM check_recurring_plan(delivery);
     UPDATE recurrence r SET state = 'active', reason = '', next_run = following, look_at = following, changed_at = now(),
         -- A run that ended before says nothing about the next one.
         last_run = CASE WHEN is_run_open(r.last_run) THEN r.last_run END
@@ -300,9 +355,16 @@ END $$;
 COMMENT ON FUNCTION pushmta.remove_recurrence(bigint) IS
     'Makes a recurring delivery an ordinary one that can be started. Its runs stay.';
 
+CREATE FUNCTION pushmta_engine.is_taken_back(run pushmta_engine.delivery) RETURNS boolean LANGUAGE sql IMMUTABLE
+    -- end_returned_runs ends one with a reason.
+    RETURN run.state IN ('editing', 'analysing', 'ready') AND run.state_reason = '';
+COMMENT ON FUNCTION pushmta_engine.is_taken_back(pushmta_engine.delivery) IS
+    'Whether somebody took a run back to change it: nobody knows whether it will be started again.';
+
 CREATE FUNCTION pushmta_engine.is_run_open(run bigint) RETURNS boolean LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT EXISTS (SELECT FROM delivery d WHERE d.id = run AND d.finished_at IS NULL) $$;
-COMMENT ON FUNCTION pushmta_engine.is_run_open(bigint) IS 'Whether this run has not ended, so that the next one must wait.';
+    SELECT EXISTS (SELECT FROM delivery d WHERE d.id = run AND d.finished_at IS NULL AND NOT is_taken_back(d)) $$;
+COMMENT ON FUNCTION pushmta_engine.is_run_open(bigint) IS
+    'Whether this run has not ended, so that the next one must wait. One that was taken back is not waited for.';
 
 CREATE FUNCTION pushmta_engine.note_run(delivery bigint, planned timestamptz, at timestamptz, outcome text, run bigint, words text)
     RETURNS void LANGUAGE sql SET search_path = pushmta_engine, pg_temp AS $$
@@ -429,7 +491,8 @@ BEGIN
             outcome := 'skipped_overlap';
             PERFORM note_run(rule.delivery_id, planned, at, outcome, NULL, format('run %s had not ended', rule.last_run));
         ELSIF on_time OR rule.missed = 'once' THEN
-            run := make_run(rule, planned, at, CASE WHEN on_time THEN '' ELSE 'late' END);
+            run := make_run(rule, planned, at, concat_ws(', ', CASE WHEN NOT on_time THEN 'late' END,
+                (SELECT format('run %s was taken back to editing', d.id) FROM delivery d WHERE d.id = rule.last_run AND is_taken_back(d))));
             outcome := 'started';
         ELSE
             outcome := 'skipped_missed';
@@ -483,7 +546,8 @@ CREATE VIEW pushmta.recurrence AS
 SELECT r.delivery_id, d.label, r.state, r.reason, r.every, r.unit, r.times, r.time_zone, r.weekdays, r.month_days, r.starts_on, r.ends_on,
     r.except_dates, r.missed, r.next_run, r.last_run,
     -- A run that is due waits for the one before.
-    CASE WHEN r.state = 'active' AND r.next_run <= now() AND l.finished_at IS NULL THEN l.id END AS waits_for, r.changed_at
+    CASE WHEN r.state = 'active' AND r.next_run <= now() AND l.finished_at IS NULL
+        AND (l.state NOT IN ('editing', 'analysing', 'ready') OR l.state_reason <> '') THEN l.id END AS waits_for, r.changed_at
 FROM pushmta_engine.recurrence r
 JOIN pushmta_engine.delivery d ON d.id = r.delivery_id
 LEFT JOIN pushmta_engine.delivery l ON l.id = r.last_run;

@@ -43,8 +43,8 @@ INSERT INTO pushmta_engine.event_kind (kind, name, means) VALUES
     (13, 'device.renewed', 'a known subscription registered again'),
     (14, 'device.disabled', 'nothing is sent to a subscription any more, with the reason'),
     (15, 'device.enabled', 'a disabled subscription gets messages again'),
-    (16, 'device.opted_out', 'the user wants no messages on a subscription'),
-    (17, 'device.opted_in', 'the user wants messages again'),
+    (16, 'device.opted_out', 'the user wants no messages on a subscription, or none of the category that is the reason'),
+    (17, 'device.opted_in', 'the user wants messages again, or those of the category that is the reason'),
     (18, 'device.quarantined', 'a subscription was put into quarantine, with the reason'),
     (19, 'device.released', 'a subscription left quarantine'),
     (20, 'device.forgotten', 'a subscription was emptied, because its user was forgotten'),
@@ -156,6 +156,26 @@ CREATE TRIGGER subscription_event AFTER UPDATE OF enabled, opted_out, quarantine
 -- The app, or an import, has said so.
 CREATE TRIGGER subscription_new_event AFTER INSERT ON pushmta_engine.subscription FOR EACH ROW WHEN (NEW.opted_out)
     EXECUTE FUNCTION pushmta_engine.note_device_change();
+
+CREATE FUNCTION pushmta_engine.note_category_choices() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+DECLARE
+    of_kind CONSTANT integer := CASE TG_OP WHEN 'INSERT' THEN 16 ELSE 17 END;
+BEGIN
+    IF records_event(of_kind) THEN
+        INSERT INTO event (application_id, log_day, n, kind, reason, subscription_ids)
+        SELECT s.application_id, event_day(), count(*), of_kind, k.name, array_agg(s.id ORDER BY s.id)
+        FROM changed c JOIN category k ON k.id = c.category_id JOIN subscription s ON s.id = c.subscription_id
+        GROUP BY s.application_id, k.name ORDER BY s.application_id, k.name;
+    END IF;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.note_category_choices() IS
+    'Records that subscriptions were opted out of categories or in again, whatever changed it; the reason is the category.';
+CREATE TRIGGER category_opt_out_event AFTER INSERT ON pushmta_engine.category_opt_out REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.note_category_choices();
+CREATE TRIGGER category_opt_in_event AFTER DELETE ON pushmta_engine.category_opt_out REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.note_category_choices();
 
 CREATE FUNCTION pushmta_engine.note_delivery_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -274,10 +274,9 @@ CREATE FUNCTION pushmta_engine.cap_rules(delivery bigint, service integer) RETUR
 #variable_conflict use_variable
 BEGIN
     RETURN QUERY SELECT c.* FROM pushmta_engine.frequency_cap c JOIN pushmta_engine.delivery d ON d.id = delivery
-    LEFT JOIN category k ON k.id = d.category_id
     WHERE c.service_id = service AND d.kind = 'batch' AND NOT d.proof AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = d.id)
-        AND CASE WHEN c.categories IS NULL THEN NOT d.one_time_code AND k.is_transactional IS NOT TRUE
-            ELSE coalesce(d.category_id = ANY(c.categories), false) END
+        AND CASE WHEN c.categories IS NULL THEN NOT d.one_time_code AND NOT is_transactional(d.id, service)
+            ELSE coalesce(delivery_category(d.id, service) = ANY(c.categories), false) END
     ORDER BY c.id;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.cap_rules(bigint, integer) IS
@@ -340,7 +339,7 @@ BEGIN
     SELECT c.* INTO place FROM pushmta_engine.capped_delivery c WHERE c.delivery_id = delivery AND c.service_id = service;
     IF NOT FOUND THEN
         INSERT INTO pushmta_engine.capped_delivery (delivery_id, service_id, category_id, counts_at, day)
-        SELECT d.id, v.id, coalesce(d.category_id, 0), m.moment, (m.moment AT TIME ZONE v.time_zone)::date
+        SELECT d.id, v.id, coalesce(delivery_category(d.id, v.id), 0), m.moment, (m.moment AT TIME ZONE v.time_zone)::date
         FROM pushmta_engine.delivery d CROSS JOIN pushmta_engine.service v
         -- Days before are soon folded.
         CROSS JOIN LATERAL (SELECT greatest(d.filter_now, d.start_at, now() - interval '1 day')) m(moment)

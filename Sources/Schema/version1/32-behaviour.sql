@@ -190,7 +190,7 @@ CREATE FUNCTION pushmta_engine.behaviour_deliveries(subject text, value text, se
             WHERE b.service_id = ANY(behaviour_deliveries.services) AND d.label = behaviour_deliveries.value)
         WHEN 'category' THEN ARRAY(SELECT b.delivery_id FROM behaviour_delivery b JOIN delivery d ON d.id = b.delivery_id
             WHERE b.service_id = ANY(behaviour_deliveries.services) AND d.category_id IN (SELECT k.id FROM category k
-                WHERE k.service_id = ANY(behaviour_deliveries.services) AND k.name = behaviour_deliveries.value))
+                WHERE k.name = behaviour_deliveries.value))
         END $$;
 COMMENT ON FUNCTION pushmta_engine.behaviour_deliveries(text, text, integer[]) IS
     'The deliveries that a test of behaviour is about: the one with this number and its days or runs, those with this label, or those of '

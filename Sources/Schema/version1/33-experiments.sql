@@ -285,36 +285,6 @@ COMMENT ON FUNCTION pushmta_engine.check_experiment(bigint, timestamptz, timesta
     'Refuses an experiment that does not fit into its delivery''s validity, local time or applications. A run of a recurring delivery has '
     'the local time of its own day.';
 
-CREATE FUNCTION pushmta_engine.check_recurring_experiment(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
-    SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    rule pushmta_engine.recurrence;
-    whole pushmta_engine.delivery;
-    since timestamptz;
-    begins timestamptz;
-BEGIN
-    SELECT r.* INTO rule FROM pushmta_engine.recurrence r WHERE r.delivery_id = delivery;
-    IF rule.delivery_id IS NULL OR NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = delivery) THEN
-        RETURN;
-    END IF;
-    SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
-    -- In winter and in summer the clocks of a zone differ.
-    FOREACH since IN ARRAY ARRAY[now(), date_trunc('year', now()) + interval '12 months', date_trunc('year', now()) + interval '18 months']
-    LOOP
-        begins := since;
-        -- At each time of the day.
-        FOR n IN 1..CASE rule.unit WHEN 'hours' THEN 24 ELSE cardinality(rule.times) END LOOP
-            begins := next_run(rule, begins);
-            EXIT WHEN begins IS NULL;
-            PERFORM check_experiment(delivery, begins, CASE WHEN whole.ends_at IS NULL THEN begins + whole.validity ELSE 'infinity' END,
-                (begins AT TIME ZONE rule.time_zone)::date);
-        END LOOP;
-    END LOOP;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.check_recurring_experiment(bigint) IS
-    'Refuses an experiment that would not fit into the runs of its recurring delivery, so that they are not refused one after another.';
-
 -- What happens while it runs.
 
 CREATE FUNCTION pushmta_engine.count_results(delivery bigint) RETURNS boolean LANGUAGE plpgsql

@@ -301,21 +301,16 @@ COMMENT ON VIEW pushmta.control_group IS
 
 CREATE FUNCTION pushmta_engine.may_leave_out(applications integer[], category text, is_code boolean) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
-    WITH own AS (
-        SELECT DISTINCT a.service_id AS id FROM application a WHERE a.id = ANY(may_leave_out.applications)
-    ), chosen AS (
-        -- Applications of several services have no category in common.
-        SELECT k.id, k.is_transactional FROM pushmta_engine.category k
-        WHERE k.service_id IN (SELECT o.id FROM own o) AND k.name = may_leave_out.category AND (SELECT count(*) FROM own) = 1
-    ), asked AS (
-        SELECT NOT is_code AND NOT coalesce((SELECT c.is_transactional FROM chosen c), false) AS by_all
-    )
-    SELECT (SELECT a.by_all FROM asked a) AND EXISTS (SELECT FROM control_group g WHERE g.service_id IN (SELECT o.id FROM own o)
-            AND g.percent > 0 AND (g.categories IS NULL OR (SELECT c.id FROM chosen c) = ANY(g.categories)))
-        OR EXISTS (SELECT FROM pushmta_engine.frequency_cap f WHERE f.service_id IN (SELECT o.id FROM own o)
-            AND CASE WHEN f.categories IS NULL THEN (SELECT a.by_all FROM asked a)
-                ELSE coalesce((SELECT c.id FROM chosen c) = ANY(f.categories), false) END)
-        OR NOT is_code AND EXISTS (SELECT FROM pushmta_engine.category_opt_out x WHERE x.category_id = (SELECT c.id FROM chosen c)) $$;
+    SELECT coalesce(bool_or(NOT is_code AND NOT v.is_transactional
+                AND EXISTS (SELECT FROM control_group g WHERE g.service_id = v.service_id
+                    AND g.percent > 0 AND (g.categories IS NULL OR v.category_id = ANY(g.categories)))
+            OR EXISTS (SELECT FROM pushmta_engine.frequency_cap f WHERE f.service_id = v.service_id
+                AND CASE WHEN f.categories IS NULL THEN NOT is_code AND NOT v.is_transactional
+                    ELSE coalesce(v.category_id = ANY(f.categories), false) END)
+            OR NOT is_code AND EXISTS (SELECT FROM pushmta_engine.category_opt_out x WHERE x.category_id = v.category_id)), false)
+    FROM (SELECT o.service_id, k.id AS category_id, coalesce(k.is_transactional, false) AS is_transactional
+        FROM (SELECT DISTINCT a.service_id FROM application a WHERE a.id = ANY(may_leave_out.applications)) o
+        LEFT JOIN pushmta_engine.category k ON k.service_id = o.service_id AND k.name = may_leave_out.category) v $$;
 COMMENT ON FUNCTION pushmta_engine.may_leave_out(integer[], text, boolean) IS
     'Whether a control group, a frequency cap or opt-outs from the category may leave people out of a delivery to these applications. A '
     'count of what a filter selects does not look at them.';

@@ -28,8 +28,10 @@ package struct SendingDelivery: Sendable {
     package let isContinuous: Bool
     /// Whether it carries one-time codes, which ignore an opt-out.
     package let isOneTimeCode: Bool
-    /// The category whose opt-outs apply to it; nil if none do.
+    /// The category whose opt-outs apply to it; nil if none do. It may have others in other services.
     package let category: Int32?
+    /// The categories of the applications in other services.
+    package let otherCategories: [Int32: Int32]
     /// The partition of its outcomes.
     package let logDay: LogDay
     /// Whether its messages have variables of their own.
@@ -55,6 +57,7 @@ package struct SendingDelivery: Sendable {
         isContinuous: Bool = false,
         isOneTimeCode: Bool = false,
         category: Int32? = nil,
+        otherCategories: [Int32: Int32] = [:],
         rateLimit: RateLimit? = nil
     ) {
         self.id = id
@@ -74,8 +77,12 @@ package struct SendingDelivery: Sendable {
         self.isContinuous = isContinuous
         self.isOneTimeCode = isOneTimeCode
         self.category = category
+        self.otherCategories = otherCategories
         self.rateLimit = rateLimit
     }
+
+    /// The category whose opt-outs apply to messages to an application; nil if none do.
+    package func category(ofApplication id: Int32) -> Int32? { otherCategories[id] ?? category }
 }
 
 extension Store {
@@ -114,7 +121,7 @@ extension Store {
         SELECT d.id, d.label, coalesce(v.content, d.content)::text, d.state, \(key), d.message_id_base, (SELECT n.key FROM pushmta_engine.numbered_id_key n),
             d.valid_until, d.ambiguity_policy, r.max_retries, r.retry_period_seconds, \(day), d.target_kind = 'explicit', r.retry_schedule,
             r.kind = 'continuous', d.one_time_code, CASE WHEN NOT d.one_time_code THEN d.category_id END,
-            l.id, l.messages_per_second
+            \(otherCategoriesSQL("application_id")), \(otherCategoriesSQL("category_id")), l.id, l.messages_per_second
         FROM pushmta_engine.delivery d
         -- The days and proofs of a delivery use its retry settings.
         JOIN pushmta_engine.delivery r ON r.id = coalesce(d.parent_delivery_id, d.id)
@@ -122,6 +129,13 @@ extension Store {
         LEFT JOIN pushmta_engine.experiment_cell v ON v.delivery_id = d.id AND v.cell = $2 AND v.cell < 9
         \(join) pushmta_engine.tracking_key k ON k.log_day = d.log_day
         WHERE d.id = $1
+        """
+    }
+
+    private static func otherCategoriesSQL(_ column: String) -> String {
+        """
+        ARRAY(SELECT x.\(column) FROM pushmta_engine.delivery_application x
+            WHERE x.delivery_id = d.id AND x.category_id <> d.category_id AND NOT d.one_time_code ORDER BY x.application_id)
         """
     }
 
@@ -145,6 +159,7 @@ extension Store {
             isContinuous: try row.bool(),
             isOneTimeCode: try row.bool(),
             category: try row.int32OrNil(),
+            otherCategories: Dictionary(uniqueKeysWithValues: zip(try row.int32Array(), try row.int32Array())),
             rateLimit: try row.ifPresent(2) {
                 RateLimit(id: try $0.int64(), messagesPerSecond: try $0.double(), deliveryID: id)
             }

@@ -9,7 +9,8 @@ struct ChunkTarget {
     var hasSharedTokens = false
     /// Whether the messages are one-time codes, which ignore an opt-out.
     var isOneTimeCode = false
-    /// The id of the delivery's category, an SQL expression, if somebody has opted out of it; nil otherwise.
+    /// The id of the delivery's category, or any of those of its services, an SQL expression, if somebody has opted out
+    /// of it; nil otherwise.
     var categorySQL: String?
     /// The members of control groups that the delivery does not go to; nil for none.
     var control: ControlGroups?
@@ -63,13 +64,19 @@ struct ChunkTarget {
         categorySQL.map { category in
             """
             (SELECT true FROM pushmta_engine.category_opt_out o
-                WHERE o.category_id = \(category) AND o.subscription_id = \(subscription).id) IS NOT NULL
+                WHERE o.category_id = \(category) AND o.subscription_id = \(subscription).id LIMIT 1) IS NOT NULL
             """
         }
     }
 
-    /// The category of delivery $1, in the statement of a chunk.
-    static let categoryOfDelivery = "(SELECT d.category_id FROM pushmta_engine.delivery d WHERE d.id = $1)"
+    /// The category of delivery $1, in the statement of a chunk. Subscriptions have opt-outs only from categories of
+    /// their own service, so for several services any of them may match.
+    static func categoryOfDelivery(services: Int) -> String {
+        guard services > 1 else { return "(SELECT d.category_id FROM pushmta_engine.delivery d WHERE d.id = $1)" }
+        return """
+            ANY(ARRAY(SELECT DISTINCT x.category_id FROM pushmta_engine.delivery_application x WHERE x.delivery_id = $1))
+            """
+    }
 
     /// The number of the filter's first parameter in a chunk's statement.
     static let firstFilterParameter = 7
@@ -194,8 +201,11 @@ extension ChunkTarget {
                 JOIN pushmta_engine.application b ON b.id = y.application_id AND b.platform = a.platform
                     AND b.environment = a.environment
                 WHERE x.delivery_id = d.id),
-            \(ExclusionSources.columnSQL), d.one_time_code, NOT d.one_time_code AND EXISTS (
-                SELECT FROM pushmta_engine.category_opt_out o WHERE o.category_id = d.category_id),
+            \(ExclusionSources.columnSQL), d.one_time_code, NOT d.one_time_code AND (EXISTS (
+                SELECT FROM pushmta_engine.category_opt_out o WHERE o.category_id = d.category_id)
+                OR EXISTS (SELECT FROM pushmta_engine.delivery_application x
+                    JOIN pushmta_engine.category_opt_out o ON o.category_id = x.category_id
+                    WHERE x.delivery_id = d.id AND x.category_id <> d.category_id)),
             d.seed_names IS DISTINCT FROM '{}', pushmta_engine.cap_kind(d.id), \(ControlGroups.columnsSQL),
             \(servicesSQL), \(forgetfulSQL)
         """
@@ -221,11 +231,12 @@ extension ChunkTarget {
         target.hasSharedTokens = try row.bool() && !allowsDuplicates
         target.exclusions = ExclusionSources(rawValue: Int(try row.int32()))
         target.isOneTimeCode = try row.bool()
-        target.categorySQL = try row.bool() ? categoryOfDelivery : nil
+        let hasOptOuts = try row.bool()
         target.hasSeeds = try row.bool()
         target.caps = FrequencyCaps(rawValue: try row.int16()) ?? .none
         target.control = try ControlGroups(&row)
         target.services = try row.int32Array()
+        target.categorySQL = hasOptOuts ? categoryOfDelivery(services: target.services.count) : nil
         target.forgetfulService = try row.textOrNil()
         return (target, text.map { Filter(text: $0, start: start) })
     }

@@ -415,7 +415,12 @@ extension PreparationChunk {
     /// The opt-outs from the delivery's category as alias `o`, those of the slice in one range of the index: a third of
     /// the cost of a look-up for each subscription.
     private static func optOutJoin(_ target: ChunkTarget) -> String {
-        guard let category = target.categorySQL else { return "" }
+        guard var category = target.categorySQL else { return "" }
+        if target.services.count > 1 {
+            category = """
+                (SELECT x.category_id FROM pushmta_engine.delivery_application x WHERE x.delivery_id = $1 AND x.application_id = $6)
+                """
+        }
         return """
             LEFT JOIN pushmta_engine.category_opt_out o ON o.category_id = \(category) AND o.subscription_id = s.id
                 AND o.subscription_id > (SELECT prepared_through FROM delivery)

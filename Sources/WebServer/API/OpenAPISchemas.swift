@@ -348,7 +348,7 @@ extension OpenAPISchemas {
               "priority": {"type": "integer"},
               "counts": {"$ref": "#/components/schemas/Counts"},
               "oneTimeCode": {"type": "boolean", "description": "Whether it is also sent to users who opted out."},
-              "category": {"type": ["string", "null"], "description": "Its category; null if its applications belong to several services."},
+              "category": {"type": ["string", "null"], "description": "Its category, in each of its services; null for none."},
               "prepared": {"type": "boolean", "description": "Whether all of its messages have been created."},
               "signal": {"oneOf": [{"$ref": "#/components/schemas/DeliverySignal"}, {"type": "null"}],
                 "description": "The health signal that its rate follows."},

@@ -37,6 +37,12 @@ CALL pg_temp.until_state(:late, 'finished');
 SELECT pg_temp.require((SELECT sent = 0 AND ignored = :subscribers FROM pushmta.delivery_progress WHERE id = :late),
     'what is over was sent');
 
+-- The next day is after its end.
+SELECT pushmta.copy_delivery(:id, 'Too short') AS short \gset
+SELECT pushmta.set_plan(:short, '{"local_time": "2026-01-01 09:00", "on_past": "next_day"}');
+SELECT pushmta.update_delivery(:short, validity => '14 hours');
+SELECT pg_temp.refused(format('SELECT pushmta.start_delivery(%s)', :short), 'PM009');
+
 SELECT pushmta.copy_delivery(:id, 'At nine') AS nine \gset
 SELECT pushmta.set_plan(:nine, NULL);
 SELECT pushmta.update_delivery(:nine, validity => '3 days');

@@ -37,6 +37,28 @@ struct EventTests {
         #expect(try await count(fixture) == 1)
     }
 
+    @Test("An opt-out from a category is told with its name, and only if something changed")
+    func categories() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3)
+        try await fixture.store.setOptOut(1, category: "news", true)
+        #expect(try await count(fixture) == 0)
+        try await fixture.store.createConsumer(NewConsumer(name: "crm"))
+        try await fixture.store.setOptOut(1, category: "news", true)
+        try await fixture.store.setOptOut(2, category: "marketing", true)
+        _ = try await fixture.store.setOptOut(ofUser: "shop-ios-3", service: "shop", category: "news", true)
+        try await fixture.store.setOptOut(1, category: "news", false)
+        let events = try await fixture.store.nextEvents(of: "crm", limit: 10)
+        #expect(
+            events.map { "\($0.kind) \($0.subscription ?? 0) \($0.reason ?? "")" } == [
+                "device.opted_out 2 marketing", "device.opted_out 3 news", "device.opted_in 1 news",
+            ]
+        )
+        #expect(events.allSatisfy { $0.application == "shop-ios" && $0.delivery == nil })
+        try await fixture.sql("SELECT count(*) FROM pushmta.forget_user('shop', 'shop-ios-2')")
+        #expect(try await next(fixture) == ["device.forgotten 2"])
+    }
+
     /// With COPY and with INSERT.
     @Test("Outcomes, hits and the delivery's end, each exactly once", arguments: [20, 5_000])
     func life(subscribers: Int64) async throws {

@@ -165,6 +165,74 @@ struct RecurrenceRunTests {
         #expect(reasons.first == (policy == .skip ? "run \(first) had not ended" : "late"))
     }
 
+    @Test("A run that was taken back to editing is not waited for", arguments: [RecurrenceRule.Missed.skip, .once])
+    func takenBack(_ policy: RecurrenceRule.Missed) async throws {
+        let fixture = try await StoreFixture.make()
+        var hourly = rule(.hours, ["00:00"])
+        hourly.missed = policy
+        let id = try await started(fixture, hourly)
+        let first = try required(try await fixture.store.makeRuns(at: "2092-01-01T00:00:01Z").first?.run)
+        try await fixture.sql("DO $$ BEGIN PERFORM pushmta.reschedule_delivery(\(first), NULL); END $$")
+        let second = try required(try await fixture.store.makeRuns(at: "2092-01-01T01:00:01Z").first)
+        #expect(second.outcome == "started" && second.run != first)
+        let told = try await fixture.store.recurrenceRuns(ofDelivery: id).map(\.reason)
+        #expect(told.contains("run \(first) was taken back to editing"))
+        // It can be started again, and the one after it is waited for as before.
+        try await fixture.store.startDelivery(first)
+        let third = try await fixture.store.makeRuns(at: "2092-01-01T02:00:01Z")
+        #expect(third.map(\.outcome) == [policy == .skip ? "skipped_overlap" : "waits"])
+        try await endRuns(fixture)
+        _ = try await fixture.store.makeRuns(at: "2092-01-01T02:00:12Z")
+        let last = try required(try await fixture.store.makeRuns(at: "2092-01-01T03:00:01Z").first)
+        let row = try required(try await fixture.store.recurrence(ofDelivery: id))
+        try await fixture.sql("DO $$ BEGIN PERFORM pushmta.reschedule_delivery(\(row.lastRun ?? 0), NULL); END $$")
+        #expect(last.outcome == (policy == .skip ? "started" : "waits"))
+        // One that is on request is made, too.
+        #expect(try await fixture.store.runRecurrence(id) != row.lastRun)
+    }
+
+    @Test("A plan that does not fit into the runs is refused when the rule is set and when it is started")
+    func misfits() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(fixture)
+        func sql(_ call: String) async throws -> String? {
+            try await refusal { try await fixture.sql("DO $$ BEGIN PERFORM pushmta.\(call); END $$") }
+        }
+        #expect(try await sql("set_local_time(\(id), '2091-12-01 09:00', 'next_day')") == nil)
+        #expect(try await sql("update_delivery(\(id), validity => interval '6 hours')") == nil)
+        // At midnight in UTC, 09:00 is over in Japan; there it comes again within a day.
+        let daily = "set_recurrence(\(id), 'days', 'UTC', '{00:00}', starts_on => '2092-01-01')"
+        #expect(try await sql(daily) == "PM009")
+        #expect(try await sql("update_delivery(\(id), validity => interval '24 hours')") == nil)
+        #expect(try await sql(daily) == nil)
+        #expect(try await sql("set_waves(\(id), '[{\"percent\": 10}, {}]')") == "PM009")
+        #expect(try await sql("update_delivery(\(id), validity => interval '20 hours')") == "PM009")
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET validity = interval '20 hours' WHERE id = \(id)")
+        #expect(try await sql("start_recurrence(\(id))") == "PM009")
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET validity = interval '24 hours' WHERE id = \(id)")
+        #expect(try await sql("start_recurrence(\(id))") == nil)
+    }
+
+    @Test("Sending hours refuse a recurrence of which no run could be sent, and no single run")
+    func hours() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(fixture)
+        func sql(_ call: String) async throws -> String? {
+            try await refusal { try await fixture.sql("DO $$ BEGIN PERFORM pushmta.\(call); END $$") }
+        }
+        #expect(try await sql("update_delivery(\(id), validity => interval '4 hours')") == nil)
+        #expect(try await sql("set_sending_hours('shop', '{1,2,3,4,5}', '09:00', '18:00')") == nil)
+        func daily(_ time: String) -> String {
+            "set_recurrence(\(id), 'days', 'UTC', '{\(time)}', starts_on => '2092-01-01')"
+        }
+        #expect(try await sql(daily("19:00")) == "PM009")
+        #expect(try await sql(daily("06:00")) == nil)
+        #expect(try await sql("start_recurrence(\(id))") == nil)
+        // 5 January 2092 is a Saturday.
+        let runs = try await fixture.store.makeRuns(at: "2092-01-05T06:00:01Z")
+        #expect(runs.map(\.outcome) == ["started"])
+    }
+
     @Test("Hosts that look at once make one run")
     func hosts() async throws {
         let fixture = try await StoreFixture.make()
