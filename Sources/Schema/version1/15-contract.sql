@@ -419,6 +419,7 @@ DECLARE
     wanted text := nullif(btrim(filter, E' \t\r\n'), '');
     kind text;
     wrong pushmta_engine.input_problem;
+    lists integer[];
 BEGIN
     SELECT d.target_kind INTO kind FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF wanted IS NOT NULL AND kind = 'explicit' THEN
@@ -438,9 +439,9 @@ BEGIN
         allow_duplicates = coalesce(keep_target.allow_duplicates, d.allow_duplicates)
     WHERE d.id = delivery;
     IF exclude IS NOT NULL THEN
-        DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = delivery;
-        INSERT INTO delivery_exclusion_list (delivery_id, list_id)
-        SELECT DISTINCT delivery, find_exclusion_list(coalesce(u.name, '')) FROM unnest(exclude) u(name);
+        lists := ARRAY(SELECT DISTINCT find_exclusion_list(coalesce(u.name, '')) FROM unnest(exclude) u(name));
+        DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = delivery AND x.list_id <> ALL(lists);
+        INSERT INTO delivery_exclusion_list (delivery_id, list_id) SELECT delivery, l.id FROM unnest(lists) l(id) ON CONFLICT DO NOTHING;
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_target(bigint, text, text[], boolean) IS
