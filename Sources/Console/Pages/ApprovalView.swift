@@ -9,6 +9,8 @@ struct ApprovalView {
 
     /// The field for the comment, or the reason.
     static let wordsField = "words"
+    /// The field with the version that the page shows.
+    static let versionField = "version"
 
     /// Whether there is nothing to show.
     var isEmpty: Bool { !approval.isAwaited && approval.given == nil }
@@ -19,7 +21,7 @@ struct ApprovalView {
             "isAwaited": .flag(approval.isAwaited),
             // Without an earlier approval it would say the same again.
             "isOutdated": .flag(approval.isAwaited && approval.given != nil), "objection": .text(approval.objection),
-            "approvalFacts": .list(facts),
+            "approvalFacts": .list(facts), "shownVersion": .text(approval.version),
             "mayDecide": .flag(mayDecide), "mayApprove": .flag(approval.isAwaited && !isOwn),
             "mayWithdraw": .flag(approval.given != nil),
         ]

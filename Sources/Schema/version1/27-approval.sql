@@ -403,8 +403,8 @@ COMMENT ON FUNCTION pushmta_engine.open_gates(integer) IS
 CREATE FUNCTION pushmta_engine.approval_version(delivery bigint) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
     -- Targets and exclusions change only while it is edited, which drops its preparation.
-    SELECT encode(sha256(convert_to(jsonb_build_array(g.digest, d.label, c.size, extract(epoch FROM d.start_at), d.preparation)::text,
-        'UTF8')), 'hex')
+    SELECT left(encode(sha256(convert_to(jsonb_build_array(g.digest, d.label, c.size, extract(epoch FROM d.start_at),
+        d.preparation)::text, 'UTF8')), 'hex'), 20)
     FROM pushmta_engine.delivery d JOIN delivery_digest g ON g.delivery_id = d.id LEFT JOIN release_check c ON c.delivery_id = d.id
     WHERE d.id = approval_version.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.approval_version(bigint) IS

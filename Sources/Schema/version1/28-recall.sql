@@ -232,8 +232,9 @@ BEGIN
     -- Any session can set the variable, but only those that may write the table list targets.
     IF recalled IS NOT NULL AND NOT (coalesce(current_setting('pushmta.listing', true), '') = delivery::text
         AND has_table_privilege(session_user, 'pushmta_engine.recall', 'UPDATE')) THEN
-        RAISE EXCEPTION 'Delivery % recalls delivery % and cannot be changed.', delivery, recalled
-            USING ERRCODE = 'PM006', HINT = 'Stop it before it begins with pushmta.stop_delivery, and recall the other one again.';
+        RAISE EXCEPTION 'Delivery % recalls delivery % and cannot be changed: stop it before it begins, and recall that one again.',
+            delivery, recalled
+            USING ERRCODE = 'PM185', HINT = 'pushmta.stop_delivery stops it; pushmta.recall_delivery recalls.';
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_recall_change(bigint) IS

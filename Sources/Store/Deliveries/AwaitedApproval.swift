@@ -18,6 +18,8 @@ package struct AwaitedApproval: Sendable, Hashable {
     package let makers: [String]
     /// When its messages leave, by the recipient's clock, such as `2026-12-01T09:00`; nil if it does not go by that.
     package let localTime: String?
+    /// What an approval expects: it changes with everything that is approved.
+    package let version: String
 
     init(_ row: inout RowReader) throws {
         deliveryID = try row.int64()
@@ -30,5 +32,6 @@ package struct AwaitedApproval: Sendable, Hashable {
         problem = try row.text()
         makers = try row.textArray()
         localTime = try row.textOrNil()
+        version = try row.text()
     }
 }
