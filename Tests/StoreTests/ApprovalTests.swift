@@ -310,6 +310,19 @@ struct ApprovalTests {
         try await approve(fixture, id, by: "dora")
     }
 
+    @Test("Who ends its recurrence is a maker")
+    func recurrenceMaker() async throws {
+        let (fixture, id) = try await edited()
+        var rule = RecurrenceRule(unit: .days, timeZone: "UTC")
+        rule.times = ["09:00"]
+        try await fixture.store.setRecurrence(id, rule)
+        try await key("carl") { try await fixture.store.removeRecurrence(id) }
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        #expect(try await refusal { try await approve(fixture, id, by: "carl") } == "PM183")
+        try await approve(fixture, id)
+    }
+
     @Test("Who exempts a category from the limits is a maker of its deliveries")
     func exemption() async throws {
         let (fixture, id) = try await edited()

@@ -507,6 +507,8 @@ struct ExperimentTests {
             (#"[{"percent": 50}, {"percent": 50}]"#, "metric => 'smiles'"),
             (#"[{"percent": 50}, {"percent": 50}]"#, "hold_out_percent => 1"),
             (#"[{"percent": 50}, {"percent": 50}]"#, "decide_after => '367 days'"),
+            // In a comparison, one day.
+            (#"[{"percent": 50}, {"percent": 50}]"#, "decide_after => '300000 years -107999999 days'"),
             (#"[{"percent": 50}, {"percent": 50, "content": {"ios": {"titel": "x"}}}]"#, "metric => 'clicks'"),
             (#"[{"percent": 50}, {"share": 50}]"#, "metric => 'clicks'"), (#"{"percent": 50}"#, "metric => 'clicks'"),
             (#"[{"percent": 50}, {"percent": 50, "label": "A"}]"#, "metric => 'clicks'"),

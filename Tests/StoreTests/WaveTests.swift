@@ -318,6 +318,7 @@ struct WaveTests {
             #"{"waves": [{"percent": 60}, {"percent": 41}, {}]}"#,
             #"{"waves": [{"count": 1, "after": "1 hour"}, {}]}"#, #"{"waves": [{"count": 1.5}, {}]}"#,
             #"{"waves": [{"count": 1}, {"after": "soon"}]}"#, #"{"waves": [{"count": 1}, {"at": "infinity"}]}"#,
+            #"{"waves": [{"count": 1}, {"after": "300000 years -107999999 days"}]}"#,
             #"{"waves": [{"count": 1}, {"after": "367 days"}]}"#, #"{"waves": [{"count": 1}, {"at": "3000-01-01"}]}"#,
             #"{"local_time": "3000-01-01 09:00", "on_past": "now"}"#,
             #"{"waves": [{"count": 1, "max_failed": 2}, {}]}"#, #"{"waves": [{"count": 1}, {"size": 2}]}"#,

@@ -23,7 +23,7 @@ struct ApprovalView {
             "isOutdated": .flag(approval.isAwaited && approval.given != nil), "objection": .text(approval.objection),
             "approvalFacts": .list(facts), "shownVersion": .text(approval.version),
             "mayDecide": .flag(mayDecide), "mayApprove": .flag(approval.isAwaited && !isOwn),
-            "mayWithdraw": .flag(approval.given != nil),
+            "mayWithdraw": .flag(approval.given != nil), "mayReject": .flag(approval.standing != nil),
         ]
     }
 

@@ -298,6 +298,7 @@ CREATE FUNCTION pushmta.remove_recurrence(delivery bigint) RETURNS void LANGUAGE
 BEGIN
     PERFORM lock_recurrence(delivery);
     DELETE FROM recurrence r WHERE r.delivery_id = delivery;
+    PERFORM note_maker(delivery);
     PERFORM note_recurrence('remove', delivery);
 END $$;
 COMMENT ON FUNCTION pushmta.remove_recurrence(bigint) IS
