@@ -111,7 +111,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.first_unread pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
             'pushmta_engine.login_text pushmta_engine.uncounted '
-            'pushmta_engine.is_push_token pushmta_engine.plan_words pushmta_engine.rate_at pushmta_engine.status_name '
+            'pushmta_engine.approval_version pushmta_engine.is_push_token pushmta_engine.plan_words pushmta_engine.rate_at '
+            'pushmta_engine.rule_words pushmta_engine.status_name '
             'pushmta_engine.token_hash pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.analyze_delivery '

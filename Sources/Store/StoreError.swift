@@ -98,7 +98,7 @@ extension StoreError {
             case "PM003", "PM006", "PM008", "PM010", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
                 "PM132", "PM133", "PM134", "PM135", "PM162", "PM163", "PM151", "PM171", "PM180", "PM181", "PM182",
-                "PM183", "PM185", "PM321",
+                "PM183", "PM184", "PM185", "PM321",
                 "PM291", "PM312":
                 .conflict
             default: .invalid
@@ -155,6 +155,7 @@ extension StoreError {
             "pushmta approval request starts it once somebody who did not make it has approved it: pushmta delivery approve",
         "PM182": "pushmta approval list shows the deliveries that wait for an approval",
         "PM183": "pushmta approval list shows who made which delivery",
+        "PM184": "look at it again: its content, target, plan, rules, start or size is another one",
         "PM185": "pushmta delivery recall ID shows what became of a recalled delivery",
         "PM132": "load the page again, and repeat what you changed",
         "PM133":

@@ -214,7 +214,12 @@ import Testing
         #expect(asked.contains("formaction=\"\(path)/approve\"") && !asked.contains("\(path)/request"))
         #expect(asked.contains("has to approve it before it leaves."))
         #expect(asked.contains("One delivery waits for an approval"))
-        let approved = try await eve.post("\(path)/approve", form: ["words": "Checked"])
+        #expect(try await eve.post("\(path)/approve", form: ["words": "Checked"]).status == .conflict)
+        let version = try await site.admin.approval(ofDelivery: id).version
+        #expect(asked.contains("name=\"version\" value=\"\(version)\""))
+        let old = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": "0"])
+        #expect(old.status == .conflict && old.text.contains("changed since you looked"), "\(old.text)")
+        let approved = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": version])
         #expect(approved.headers[.location] == "\(path)?done=approve", "\(approved.text)")
         let page = try await mia.get(path).text
         for words in ["user eve", "Checked", "\(path)/withdraw", "\(path)/start", ">approved<"] {

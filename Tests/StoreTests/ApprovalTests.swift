@@ -391,6 +391,175 @@ struct ApprovalTests {
         #expect(try await fixture.assertEquation(id))
     }
 
+    @Test("Who adds or removes an exclusion list is a maker; who sets the same ones is not")
+    func exclusionLists() async throws {
+        let (fixture, id) = try await edited()
+        let target = DeliveryTarget(excludedLists: ["vip"])
+        try await fixture.store.createExclusionList(name: "vip")
+        try await fixture.store.setTarget(ofDelivery: id, target)
+        try await key("dora") { try await fixture.store.setTarget(ofDelivery: id, target) }
+        try await key("carl") {
+            try await fixture.store.setTarget(ofDelivery: id, DeliveryTarget(excludedLists: []))
+        }
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        #expect(try await refusal { try await approve(fixture, id, by: "carl") } == "PM183")
+        try await approve(fixture, id, by: "dora")
+    }
+
+    @Test("Who ends its recurrence is a maker")
+    func recurrenceMaker() async throws {
+        let (fixture, id) = try await edited()
+        var rule = RecurrenceRule(unit: .days, timeZone: "UTC")
+        rule.times = ["09:00"]
+        try await fixture.store.setRecurrence(id, rule)
+        try await key("carl") { try await fixture.store.removeRecurrence(id) }
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        #expect(try await refusal { try await approve(fixture, id, by: "carl") } == "PM183")
+        try await approve(fixture, id)
+    }
+
+    @Test("Who exempts a category from the limits is a maker of its deliveries")
+    func exemption() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.store.setCategory("promo", service: "shop")
+        try await fixture.sql("SELECT count(*) FROM (SELECT pushmta.update_delivery(\(id), category => 'promo')) c")
+        try await key("carl") {
+            try await fixture.store.setCategory("promo", service: "shop", isTransactional: true)
+        }
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        #expect(try await refusal { try await approve(fixture, id, by: "carl") } == "PM183")
+        try await approve(fixture, id)
+    }
+
+    @Test(
+        "Only the version that was seen is approved",
+        arguments: ["nothing", "content", "targets", "size", "start", "cap"]
+    )
+    func versions(change: String) async throws {
+        let (fixture, id) = try await analysed()
+        try await approve(fixture, id)
+        try await fixture.store.startDelivery(id, at: "2999-12-01T00:00:00Z")
+        try await fixture.store.withdrawApproval(ofDelivery: id, reason: "")
+        let seen = try await fixture.store.approval(ofDelivery: id).version
+        switch change {
+        case "content":
+            var changes = DeliveryChanges()
+            changes.content = #"{"ios": {"title": "Other"}}"#
+            try await fixture.store.updateDelivery(id, changes)
+            try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = now() WHERE id = \(id)")
+            try await prepare(fixture)
+        case "targets": try await fixture.sql("SELECT count(*) FROM (SELECT pushmta_engine.drop_preparation(\(id))) c")
+        case "size": try await fixture.sql("UPDATE pushmta_engine.delivery_analysis SET messages = messages + 1")
+        case "start": try await fixture.store.rescheduleDelivery(id, to: "2999-12-02T00:00:00Z")
+        case "cap":
+            try await fixture.store.setFrequencyCap(
+                FrequencyCapRow(service: "shop", name: "day", maxMessages: 1, unit: .days)
+            )
+        default: break
+        }
+        func approveSeen() async throws {
+            try await key("bert") { try await fixture.store.approveDelivery(id, comment: "", expected: seen) }
+        }
+        guard change != "nothing" else {
+            #expect(try await fixture.store.deliveriesAwaitingApproval(limit: 5).map(\.version) == [seen])
+            try await approveSeen()
+            return
+        }
+        #expect(try await refusal { try await approveSeen() } == "PM184")
+        try await approve(fixture, id)
+    }
+
+    @Test(
+        "A change of the rules that it is subject to ends an approval",
+        arguments: [
+            "set_category('shop', 'marketing', is_transactional => true)",
+            "set_frequency_cap('shop', 'day', 1, 'days')", "set_control_group('shop', 5)",
+            "set_sending_hours('shop', '{1,2,3,4,5,6,7}', '00:00', '24:00')",
+        ]
+    )
+    func rules(call: String) async throws {
+        let (fixture, id) = try await analysed()
+        try await approve(fixture, id)
+        try await fixture.sql("SELECT count(*) FROM (SELECT pushmta.\(call)) c")
+        #expect(try await fixture.store.approval(ofDelivery: id).objection == "it was changed after its approval")
+    }
+
+    @Test(
+        "The approval of a recurring delivery covers the moments of its plan, and each run at its own time",
+        arguments: ["nothing", "start", "day", "wave", "waves"]
+    )
+    func runs(change: String) async throws {
+        let (fixture, id) = try await edited()
+        let waves = #"[{"percent": 10}, {"at": "2999-12-01T00:00:00Z"}]"#
+        try await fixture.sql(
+            """
+            DO $$ BEGIN
+                PERFORM pushmta.update_delivery(\(id), ends_at => '2999-12-31');
+                PERFORM pushmta.set_plan(\(id), '{"local_time": "2036-01-01 09:00", "on_past": "now", "waves": \(waves)}');
+            END $$
+            """
+        )
+        var rule = RecurrenceRule(unit: .days, timeZone: "UTC")
+        rule.times = ["09:00"]
+        try await fixture.store.setRecurrence(id, rule)
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        try await approve(fixture, id)
+        if change == "waves" {
+            // The recurring delivery itself.
+            let other = #"[{"percent": 10}, {"at": "2999-12-02T00:00:00Z"}]"#
+            try await fixture.sql("DO $$ BEGIN PERFORM pushmta.set_waves(\(id), '\(other)'); END $$")
+        }
+        // As a day later, when nobody has started it.
+        let longAgo = "frozen_until = now() - interval '2 days'"
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET \(longAgo) WHERE id = \(id)")
+        _ = try await fixture.store.dropOldAnalyses(limit: 10)
+        let run = try await fixture.store.runRecurrence(id)
+        let moved =
+            switch change {
+            case "start": "reschedule_delivery(\(run), now() + interval '5 hours')"
+            case "day": "set_local_time(\(run), current_date + 9 + time '09:00', 'now')"
+            case "wave": #"set_waves(\#(run), '[{"percent": 10}, {"at": "2999-12-03T00:00:00Z"}]')"#
+            default: ""
+            }
+        if !moved.isEmpty { try await fixture.sql("SELECT count(*) FROM (SELECT pushmta.\(moved)) c") }
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET analysed = true, prepared = true, target = 100 WHERE id = \(run)"
+        )
+        let objection = try await fixture.store.approval(ofDelivery: run).objection
+        switch change {
+        case "nothing": #expect(objection == "")
+        case "start": #expect(objection.contains("its start is not the one"))
+        default: #expect(objection.contains("changed after its approval"))
+        }
+    }
+
+    @Test("What needs no approval cannot be rejected")
+    func needless() async throws {
+        let (fixture, id) = try await analysed()
+        try await fixture.store.setApprovalRule(service: "shop", above: 100)
+        #expect(try await refusal { try await fixture.store.rejectDelivery(id, reason: "no") } == "PM182")
+        try await fixture.store.setApprovalRule(service: "shop", above: nil)
+        #expect(try await refusal { try await fixture.store.rejectDelivery(id, reason: "no") } == "PM182")
+        #expect(try await fixture.store.deliveryProgress(id).state == .ready)
+    }
+
+    @Test(
+        "An approval for a start with which nothing can compute is refused",
+        arguments: ["infinity", "3000-01-01T00:00:00Z"]
+    )
+    func endless(start: String) async throws {
+        let (fixture, id) = try await analysed()
+        #expect(
+            try await refusal {
+                try await key("bert") { try await fixture.store.approveDelivery(id, comment: "", startAt: start) }
+            } == "PM007"
+        )
+    }
+
     @Test("A proof is not a way around")
     func proof() async throws {
         let (fixture, id) = try await edited()

@@ -64,7 +64,10 @@ struct ExperimentTests {
     @Test("An experiment that cannot be looked at is looked at later, and holds up no other")
     func broken() async throws {
         let (fixture, id) = try await running("decide_after => interval '1 hour'")
-        // No timestamp is so late.
+        // No timestamp is so late. The database refuses such a value otherwise.
+        try await fixture.sql(
+            "ALTER TABLE pushmta_engine.experiment DROP CONSTRAINT experiment_decide_after_check"
+        )
         try await fixture.sql(
             "UPDATE pushmta_engine.experiment SET decide_after = interval '293000 years', look_at = now() - interval '1 minute'"
         )
@@ -503,6 +506,9 @@ struct ExperimentTests {
             (#"[{"percent": 50}, {"percent": 20}]"#, "metric => 'clicks'"),
             (#"[{"percent": 50}, {"percent": 50}]"#, "metric => 'smiles'"),
             (#"[{"percent": 50}, {"percent": 50}]"#, "hold_out_percent => 1"),
+            (#"[{"percent": 50}, {"percent": 50}]"#, "decide_after => '367 days'"),
+            // In a comparison, one day.
+            (#"[{"percent": 50}, {"percent": 50}]"#, "decide_after => '300000 years -107999999 days'"),
             (#"[{"percent": 50}, {"percent": 50, "content": {"ios": {"titel": "x"}}}]"#, "metric => 'clicks'"),
             (#"[{"percent": 50}, {"share": 50}]"#, "metric => 'clicks'"), (#"{"percent": 50}"#, "metric => 'clicks'"),
             (#"[{"percent": 50}, {"percent": 50, "label": "A"}]"#, "metric => 'clicks'"),

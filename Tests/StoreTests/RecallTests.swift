@@ -144,6 +144,82 @@ struct RecallTests {
         )
         let told = try await report(fixture, id)
         #expect(told.removed == 2 && told.replaced == 0 && told.tooLate == 15)
+        // Before the logs of its day are deleted.
+        try await fixture.sql(
+            """
+            SELECT count(*) FROM (SELECT pushmta_engine.keep_removed(d.log_day) FROM pushmta_engine.delivery d WHERE d.id = \(id)) k
+            """
+        )
+        try await fixture.sql("DELETE FROM pushmta_engine.tracking_log")
+        let kept = try await report(fixture, id)
+        #expect(kept.removed == 2 && kept.tooLate == 15)
+    }
+
+    /// The SQLSTATE of a refused call in SQL; nil if it was not refused.
+    private func refusal(_ fixture: StoreFixture, _ call: String) async throws -> String? {
+        do {
+            try await fixture.sql("SELECT count(*) FROM (SELECT pushmta.\(call)) c")
+            return nil
+        } catch let error as PostgresError { return error.sqlState }
+    }
+
+    @Test(
+        "Only the recall says what its second delivery sends, and to whom; stopped in time, it is replaced by another one"
+    )
+    func unchanged() async throws {
+        let (fixture, id) = try await underWay()
+        try await fixture.store.createExclusionList(name: "vip")
+        let child = try required(try await fixture.store.recallDelivery(id, reason: "r", mode: .remove))
+        let changes = [
+            #"update_delivery(\#(child), content => '{"ios": {"title": "Sale"}}')"#,
+            "update_delivery(\(child), priority => 1)", "set_target(\(child), exclude => '{vip}')",
+            "set_target(\(child), allow_duplicates => false)", "set_seeds(\(child))", "set_one_time_code(\(child))",
+            "set_retry_schedule(\(child), 'daily')", #"set_waves(\#(child), '[{"count": 1}, {}]')"#,
+            "set_recurrence(\(child), 'days', 'UTC', '{09:00}')", "reschedule_delivery(\(child), NULL)",
+            "make_continuous(\(child))", "add_targets(\(child), '{ada}', NULL, NULL, NULL)",
+        ]
+        for change in changes {
+            #expect(try await refusal(fixture, change) == "PM185", "\(change)")
+        }
+        _ = try await fixture.store.finishRest()
+        while try await fixture.store.listRecalled() {}
+        #expect(try await fixture.store.deliveryProgress(child).state == .pending)
+        #expect(try await refusal(fixture, "reschedule_delivery(\(child), NULL)") == "PM185")
+        #expect(try await refusal(fixture, "recall_delivery(\(id), 'r', 'remove')") == "PM185")
+        try await fixture.store.stopDelivery(child)
+        let other = try required(
+            try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
+        )
+        while try await fixture.store.listRecalled() {}
+        #expect(try await fixture.store.deliveryProgress(other).state == .pending)
+        try await fixture.prepare(partSize: 100)
+        #expect(try await fixture.store.deliveryProgress(other).target == 17)
+        #expect(try await report(fixture, id).child == other)
+    }
+
+    @Test(
+        "A message is replaced only if that works in each locale of each variant",
+        arguments: [
+            (#""locales": {"de": {"ios": {"title": "c", "collapse_id": "own"}}}"#, false),
+            (#""locales": {"de": {"ios": {"title": "c", "collapse_id": null}}}"#, false),
+            (#""locales": {"de": {"ios": {"title": "c"}}}"#, true),
+            (#""locales": {"de": {"ios": {"title": "c", "collapse_id": "sale"}}}"#, true),
+        ]
+    )
+    func localeKeys(locales: String, works: Bool) async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: Self.content)
+        )
+        let variant = #"{"ios": {"title": "b", "collapse_id": "sale"}, \#(locales)}"#
+        try await fixture.sql(
+            """
+            DO $$ BEGIN
+                PERFORM pushmta.set_experiment(\(id), '[{"percent": 50}, {"percent": 50, "content": \(variant)}]');
+            END $$
+            """
+        )
+        #expect(try await fixture.store.replaceablePlatforms(ofDelivery: id) == (works ? [.ios] : []))
     }
 
     @Test(

@@ -43,7 +43,10 @@ struct ValidityTests {
         )
     }
 
-    @Test("SQL gets the same error", arguments: ["200 years", "3601 days", "0", "-1 s"])
+    @Test(
+        "SQL gets the same error",
+        arguments: ["200 years", "3601 days", "0", "-1 s", "300000 years -107999999 days"]
+    )
     func sql(_ validity: String) async throws {
         let fixture = try await StoreFixture.make()
         let connection = try await fixture.database.connect()

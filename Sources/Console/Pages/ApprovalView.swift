@@ -12,6 +12,8 @@ struct ApprovalView {
 
     /// The field for the comment, or the reason.
     static let wordsField = "words"
+    /// The field with the version that the page shows.
+    static let versionField = "version"
 
     /// Whether there is nothing to show.
     var isEmpty: Bool { !approval.isAwaited && approval.given == nil && !isRequested }
@@ -27,9 +29,9 @@ struct ApprovalView {
             "starts": .text(starts), "hasStarts": .flag(!starts.isEmpty),
             // Without an earlier approval it would say the same again.
             "isOutdated": .flag(approval.isAwaited && approval.given != nil), "objection": .text(approval.objection),
-            "approvalFacts": .list(facts),
+            "approvalFacts": .list(facts), "shownVersion": .text(approval.version),
             "mayDecide": .flag(mayDecide), "mayApprove": .flag(approval.isAwaited && !isOwn),
-            "mayWithdraw": .flag(approval.given != nil),
+            "mayWithdraw": .flag(approval.given != nil), "mayReject": .flag(approval.standing != nil),
         ]
     }
 

@@ -73,8 +73,9 @@ struct DeliveryDetailPage: Sendable {
     private func decide(_ call: ConsoleCall, _ decision: ApprovalDecision) async throws -> ConsoleReply {
         let id = try call.number("id")
         let words = call.form[ApprovalView.wordsField] ?? ""
+        let version = call.form[ApprovalView.versionField] ?? ""
         try await responder.database.run {
-            try await $0.decide(decision, delivery: id, words: words, by: call.actor)
+            try await $0.decide(decision, delivery: id, words: words, expected: version, by: call.actor)
         }
         await responder.approvals.forget()
         return .redirect("/deliveries/\(id)?done=\(decision.rawValue)")

@@ -320,9 +320,9 @@ DECLARE
     -- A client's clock, or one read within this transaction, may be slightly ahead.
     begins timestamptz := CASE WHEN start_at > clock_timestamp() + interval '1 second' THEN start_at ELSE now() END;
 BEGIN
-    IF NOT isfinite(begins) OR NOT isfinite(start_at) THEN
+    IF NOT is_usable_moment(begins) OR NOT isfinite(start_at) THEN
         RAISE EXCEPTION 'Delivery % cannot begin at %.', delivery, start_at
-            USING ERRCODE = 'PM007', HINT = 'Give a time, or none to start it now.';
+            USING ERRCODE = 'PM007', HINT = 'Give a time before the year 3000, or none to start it now.';
     -- A time up to 60 s ago means now: it passed while a person filled in a form. An older one is a mistake: another day, or
     -- another time zone.
     ELSIF start_at < clock_timestamp() - interval '60 seconds' THEN

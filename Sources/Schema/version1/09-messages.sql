@@ -37,6 +37,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is %: it can no longer be made continuous.', delivery, found_state
             USING ERRCODE = 'PM006', HINT = 'Make it continuous before start_delivery.';
     END IF;
+    PERFORM refuse_recall_change(delivery);
     SELECT d.proof, d.target_filter IS NOT NULL OR d.target_sql IS NOT NULL OR d.seed_names IS DISTINCT FROM '{}'
         OR EXISTS (SELECT FROM pushmta.delivery_target t WHERE t.delivery_id = d.id) AS has_target
     INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;

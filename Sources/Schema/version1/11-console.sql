@@ -391,6 +391,10 @@ BEGIN
             allowed := allowed || ARRAY['resume'];
         END IF;
     END IF;
+    -- Only the recall changes its second delivery.
+    IF recalled_by(delivery) IS NOT NULL THEN
+        allowed := ARRAY(SELECT u.name FROM unnest(allowed) u(name) WHERE u.name NOT IN ('reschedule', 'edit', 'recall'));
+    END IF;
     -- A draft has neither targets nor exclusions of single people, nor SQL; without them it would go to more people.
     IF role <> 'read' AND whole.kind = 'batch' AND whole.target_kind = 'subscribers' AND whole.target_sql IS NULL AND NOT whole.proof
         AND (NOT whole.purged OR whole.draft IS NOT NULL)
@@ -1054,6 +1058,8 @@ CREATE FUNCTION pushmta_engine.console_replace_delivery(old bigint, made bigint)
 #variable_conflict use_variable
 BEGIN
     UPDATE delivery p SET parent_delivery_id = made WHERE p.parent_delivery_id = old AND p.proof;
+    -- Who chose what it takes over has made it, too.
+    INSERT INTO delivery_maker (delivery_id, kind, name) SELECT made, m.kind, m.name FROM delivery_maker m WHERE m.delivery_id = old;
     PERFORM keep_signal(made, s.name, f.target, f.floor, f.ceiling)
     FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = old;
     IF EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = old) THEN

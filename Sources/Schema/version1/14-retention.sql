@@ -79,6 +79,7 @@ BEGIN
     IF NOT retention_passes(thing, cardinality(names) > most, true) OR cardinality(names) = 0 THEN
         RETURN NULL;
     END IF;
+    PERFORM keep_removed(to_date(right(names[1], 8), 'YYYYMMDD'));
     EXECUTE format('DROP TABLE pushmta_engine.%I', names[1]);
     PERFORM note_retention(thing, 1);
     RETURN names[1];
@@ -165,6 +166,12 @@ CREATE FUNCTION pushmta_engine.fold_parts(parts bigint[]) RETURNS void LANGUAGE 
         DELETE FROM delivery_part p WHERE p.id = ANY(parts) AND p.state = 'done'
         RETURNING p.*, CASE WHEN p.rest_status IS NULL THEN 0 ELSE p.size - p.handed_over - p.sent - p.failed - p.ignored
             - p.not_applicable - p.canceled - p.unknown END AS rest
+    ), waves AS (
+        UPDATE delivery_wave w SET folded_sent = w.folded_sent + g.sent, folded_failed = w.folded_failed + g.failed,
+            folded_unknown = w.folded_unknown + g.unknown
+        FROM (SELECT o.delivery_id, o.wave, sum(o.sent) AS sent, sum(o.failed) AS failed, sum(o.unknown) AS unknown
+            FROM gone o WHERE o.wave IS NOT NULL GROUP BY o.delivery_id, o.wave) g
+        WHERE w.delivery_id = g.delivery_id AND w.number = g.wave
     )
     INSERT INTO delivery_part AS f (delivery_id, application_id, external_account_id, log_day, size, sent, failed, ignored,
         not_applicable, canceled, unknown, late_outcomes, resent_after_ambiguity, journal_replayed, priority, state,
@@ -188,7 +195,7 @@ CREATE FUNCTION pushmta_engine.fold_parts(parts bigint[]) RETURNS void LANGUAGE 
         journal_replayed = f.journal_replayed + excluded.journal_replayed, finished_at = excluded.finished_at $$;
 COMMENT ON FUNCTION pushmta_engine.fold_parts(bigint[]) IS
     'Folds done parts into one for each delivery, application and account. Messages that a part handed over are in the size of another '
-    'part. Messages without an outcome of their own count under the outcome with which their part ended.';
+    'part. Messages without an outcome of their own count under the outcome with which their part ended. Waves keep their results.';
 
 CREATE FUNCTION pushmta_engine.purge_notes(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -196,14 +203,12 @@ CREATE FUNCTION pushmta_engine.purge_notes(delivery bigint) RETURNS void LANGUAG
 BEGIN
     DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
     PERFORM forget_findings(delivery);
-    -- The numbers of an experiment stay, as all counts do.
-    DELETE FROM delivery_plan n WHERE n.delivery_id = delivery
-        AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = n.delivery_id);
+    -- Its plan stays: reports show its waves and their results, and those of its experiment.
     UPDATE pushmta_engine.delivery d SET purged = true WHERE d.id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_notes(bigint) IS
-    'Deletes what is known about an ended delivery whose parts are folded: its analysis, its plan without an experiment, and '
-    'numbers of int32 message ids.';
+    'Deletes what is known about an ended delivery whose parts are folded, and no report shows: its analysis, and numbers of int32 '
+    'message ids.';
 
 CREATE FUNCTION pushmta_engine.purge_unstarted_targets(most bigint, before date) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -275,8 +280,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_delivery_rows(integer, date) IS
     'Deletes the rows of ended deliveries of days before the given one, up to about the given number of rows: targets and exclusions, '
-    'parts (folded into one for each application and account, with their sums), records of lost owners, plans, and numbers of int32 '
-    'message ids. Their counts stay. Skips days whose outcomes are still there: an unfinished delivery and the statistics may need them, '
+    'parts (folded into one for each application and account, with their sums), records of lost owners, and numbers of int32 message '
+    'ids. Their counts and plans stay. Skips days whose outcomes are still there: an unfinished delivery and the statistics may need them, '
     'and a clock that jumps ahead does not drop them at once. Also deletes targets of the same age of deliveries that were never started. '
     'Returns how many rows it deleted.';
 

@@ -211,7 +211,7 @@ DECLARE
     subject CONSTANT text := format('Delivery "%s"', label);
 BEGIN
     PERFORM require_rate(subject, messages_per_second);
-    IF NOT isfinite(validity) THEN
+    IF NOT isfinite(validity) OR NOT is_usable_interval(validity) THEN
         PERFORM refuse_setting(subject, 'validity_seconds', validity::text);
     END IF;
     RETURN jsonb_strip_nulls(jsonb_build_object('priority', priority, 'validity_seconds', interval_seconds(validity),
@@ -421,6 +421,7 @@ DECLARE
     wanted text := nullif(btrim(filter, E' \t\r\n'), '');
     kind text;
     wrong pushmta_engine.input_problem;
+    lists integer[];
 BEGIN
     SELECT d.target_kind INTO kind FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF wanted IS NOT NULL AND kind = 'explicit' THEN
@@ -440,9 +441,9 @@ BEGIN
         allow_duplicates = coalesce(keep_target.allow_duplicates, d.allow_duplicates)
     WHERE d.id = delivery;
     IF exclude IS NOT NULL THEN
-        DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = delivery;
-        INSERT INTO delivery_exclusion_list (delivery_id, list_id)
-        SELECT DISTINCT delivery, find_exclusion_list(coalesce(u.name, '')) FROM unnest(exclude) u(name);
+        lists := ARRAY(SELECT DISTINCT find_exclusion_list(coalesce(u.name, '')) FROM unnest(exclude) u(name));
+        DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = delivery AND x.list_id <> ALL(lists);
+        INSERT INTO delivery_exclusion_list (delivery_id, list_id) SELECT delivery, l.id FROM unnest(lists) l(id) ON CONFLICT DO NOTHING;
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_target(bigint, text, text[], boolean) IS

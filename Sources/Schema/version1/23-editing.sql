@@ -7,6 +7,7 @@ DECLARE
     found_state text := lock_delivery(delivery);
 BEGIN
     PERFORM refuse_day(delivery);
+    PERFORM refuse_recall_change(delivery);
     IF found_state IN ('editing', 'analysing', 'ready', 'pending')
         OR found_state = 'paused' AND (SELECT d.started_at IS NULL FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
         RETURN found_state;
@@ -42,8 +43,8 @@ BEGIN
     ELSIF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND (d.kind = 'continuous' OR d.proof)) THEN
         RAISE EXCEPTION 'Delivery % is continuous or a proof, and has no end of its own.', delivery
             USING ERRCODE = 'PM007', HINT = 'Give validity: how long each message may be sent.';
-    ELSIF NOT isfinite(ends_at) OR ends_at <= clock_timestamp() THEN
-        RAISE EXCEPTION 'Delivery % cannot end at %: that is not in the future.', delivery, ends_at
+    ELSIF NOT is_usable_moment(ends_at) OR ends_at <= clock_timestamp() THEN
+        RAISE EXCEPTION 'Delivery % cannot end at %: that is not in the future, or after the year 2999.', delivery, ends_at
             USING ERRCODE = 'PM009', HINT = 'Give a later time, with its zone, as in 2026-11-24 18:00+01.';
     END IF;
 END $$;

@@ -76,6 +76,11 @@ BEGIN
     ON CONFLICT ON CONSTRAINT category_name_key DO UPDATE SET label = coalesce(set_category.label, k.label),
         is_transactional = coalesce(set_category.is_transactional, k.is_transactional), changed_at = now()
     RETURNING k.id INTO made;
+    IF earlier.is_transactional <> is_transactional THEN
+        -- Who exempts a category from hours, caps and control groups has changed its deliveries.
+        PERFORM note_maker(d.id) FROM pushmta_engine.delivery d
+        WHERE d.category_id = made AND d.started_at IS NULL AND d.finished_at IS NULL AND d.kind = 'batch' AND NOT d.proof;
+    END IF;
     IF earlier.is_transactional AND NOT is_transactional THEN
         PERFORM ask_for_messages();
     END IF;

@@ -726,7 +726,7 @@ BEGIN
     IF local_time IS NOT NULL AND (on_past IS NULL OR on_past NOT IN ('now', 'next_day', 'skip')) THEN
         RAISE EXCEPTION 'Delivery % has a local time, but no rule for places where that time has passed.', delivery
             USING ERRCODE = 'PM007', HINT = 'Give on_past: now, next_day or skip.';
-    ELSIF NOT isfinite(local_time) THEN
+    ELSIF NOT is_usable_moment(local_time AT TIME ZONE 'UTC') THEN
         RAISE EXCEPTION 'Delivery % cannot have the local time %.', delivery, local_time
             USING ERRCODE = 'PM007', HINT = 'Give a date and a time of day without a zone, as in 2026-12-01 09:00.';
     END IF;
@@ -916,7 +916,8 @@ BEGIN
     PERFORM close_plan(delivery);
 EXCEPTION WHEN invalid_datetime_format OR datetime_field_overflow OR check_violation THEN
     RAISE EXCEPTION 'The waves of delivery % cannot be used: a time or a pause is not valid.', delivery
-        USING ERRCODE = 'PM007', HINT = 'at is a moment with its zone, as in 2026-12-01 09:00+01; after is an interval, as in 2 hours.';
+        USING ERRCODE = 'PM007', HINT = 'at is a moment with its zone, as in 2026-12-01 09:00+01; after is an interval, as in 2 hours: at '
+            'most 366 days.';
 END $$;
 COMMENT ON FUNCTION pushmta_engine.put_waves(bigint, jsonb) IS 'Sets the waves of a delivery that may be changed.';
 
@@ -1186,7 +1187,8 @@ SELECT w.delivery_id, w.number, trim_scale(round((w.share * 100)::numeric, 6)) A
     w.starts_after, w.max_failed, w.max_token_errors, w.max_opt_outs, w.messages,
     CASE WHEN w.passed_at IS NOT NULL THEN 'passed' WHEN w.held_at IS NOT NULL THEN 'held'
         WHEN w.opened_at IS NOT NULL THEN 'open' ELSE 'waiting' END AS state,
-    w.opened_at, coalesce(r.sent, 0) AS sent, coalesce(r.failed, 0) AS failed, coalesce(r.unknown, 0) AS unknown, w.held_at,
+    w.opened_at, coalesce(r.sent, 0) + w.folded_sent AS sent, coalesce(r.failed, 0) + w.folded_failed AS failed,
+    coalesce(r.unknown, 0) + w.folded_unknown AS unknown, w.held_at,
     coalesce(r.planned, 0) AS planned, r.last_at
 FROM pushmta_engine.delivery_wave w
 LEFT JOIN LATERAL (SELECT sum(p.sent)::bigint AS sent, sum(p.failed)::bigint AS failed, sum(p.unknown)::bigint AS unknown,

@@ -97,8 +97,9 @@ CREATE FUNCTION pushmta_engine.rule_problem(rule pushmta_engine.recurrence, OUT 
         (rule.starts_on IS NULL OR rule.starts_on NOT BETWEEN date '2000-01-01' AND date '2999-12-31'
             OR rule.ends_on NOT BETWEEN rule.starts_on AND date '2999-12-31', 'starts_on, ends_on: they are not two dates in order',
             'Give dates of 2000 to 2999, or no end.'),
-        (cardinality(rule.except_dates) > 200 OR array_position(rule.except_dates, NULL) IS NOT NULL,
-            'except_dates: there are too many, or one is null', 'Give at most 200 dates.'),
+        (cardinality(rule.except_dates) > 200 OR array_position(rule.except_dates, NULL) IS NOT NULL OR EXISTS (
+                SELECT FROM unnest(rule.except_dates) x(day) WHERE x.day NOT BETWEEN date '2000-01-01' AND date '2999-12-31'),
+            'except_dates: there are too many, or one is not a date of 2000 to 2999', 'Give at most 200 dates.'),
         (rule.missed IS NULL OR rule.missed NOT IN ('skip', 'once'), 'missed: it is neither skip nor once', 'Give skip or once.')
     ) p(is_wrong, problem, remedy) WHERE p.is_wrong LIMIT 1 $$;
 COMMENT ON FUNCTION pushmta_engine.rule_problem(pushmta_engine.recurrence) IS 'The first problem of a rule, and its remedy; nulls if none.';
@@ -161,6 +162,8 @@ BEGIN
     IF found_state NOT IN ('editing', 'analysing', 'ready') THEN
         RAISE EXCEPTION 'Delivery % is % and cannot recur.', delivery, found_state
             USING ERRCODE = 'PM171', HINT = 'Only a delivery that was not started can; pushmta.copy_delivery makes one.';
+    ELSIF recalled_by(delivery) IS NOT NULL THEN
+        PERFORM refuse_recall_change(delivery);
     ELSIF whole.kind <> 'batch' OR whole.proof OR whole.one_time_code OR whole.recurrence_of IS NOT NULL THEN
         RAISE EXCEPTION 'Delivery % is continuous, a proof, a run, or carries one-time codes, and cannot recur.', delivery
             USING ERRCODE = 'PM170', HINT = 'Create an ordinary delivery with the same content.';
@@ -350,6 +353,7 @@ CREATE FUNCTION pushmta.remove_recurrence(delivery bigint) RETURNS void LANGUAGE
 BEGIN
     PERFORM lock_recurrence(delivery);
     DELETE FROM recurrence r WHERE r.delivery_id = delivery;
+    PERFORM note_maker(delivery);
     PERFORM note_recurrence('remove', delivery);
 END $$;
 COMMENT ON FUNCTION pushmta.remove_recurrence(bigint) IS

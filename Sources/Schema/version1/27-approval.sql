@@ -107,10 +107,25 @@ COMMENT ON FUNCTION pushmta_engine.note_maker(bigint) IS 'Records that the actin
 CREATE FUNCTION pushmta_engine.note_delivery_maker() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
+    -- A start may also be given by an approval.
+    IF TG_OP = 'UPDATE' AND NEW.start_at IS NOT DISTINCT FROM OLD.start_at THEN
+        PERFORM refuse_recall_change(NEW.id);
+    END IF;
     PERFORM note_maker(NEW.id);
     RETURN NULL;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.note_delivery_maker() IS 'Records who creates or changes a delivery before it begins.';
+COMMENT ON FUNCTION pushmta_engine.note_delivery_maker() IS
+    'Records who creates or changes a delivery before it begins. Refuses a change of the second delivery of a recall.';
+
+CREATE FUNCTION pushmta_engine.note_list_maker() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM refuse_recall_change(d.id), note_maker(d.id) FROM pushmta_engine.delivery d
+    WHERE d.id IN (SELECT n.delivery_id FROM changed n) AND d.started_at IS NULL;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.note_list_maker() IS
+    'Records who adds and removes exclusion lists of a delivery before it begins. Refuses it for the second delivery of a recall.';
 
 CREATE FUNCTION pushmta_engine.note_rate_maker() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -141,6 +156,10 @@ CREATE TRIGGER delivery_maker_update AFTER UPDATE OF content, target_kind, targe
             NEW.one_time_code, NEW.category_id, NEW.seed_names, NEW.priority, NEW.weight, NEW.validity, NEW.ends_at,
             NEW.ambiguity_policy, NEW.max_retries, NEW.retry_period_seconds, NEW.retry_schedule)))
     EXECUTE FUNCTION pushmta_engine.note_delivery_maker();
+CREATE TRIGGER delivery_exclusion_list_maker AFTER INSERT ON pushmta_engine.delivery_exclusion_list
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.note_list_maker();
+CREATE TRIGGER delivery_exclusion_list_maker_delete AFTER DELETE ON pushmta_engine.delivery_exclusion_list
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.note_list_maker();
 -- Children write to other columns of rates all the time.
 CREATE TRIGGER rate_limit_maker AFTER INSERT OR UPDATE OF messages_per_second ON pushmta_engine.rate_limit
     FOR EACH ROW WHEN (NEW.delivery_id IS NOT NULL) EXECUTE FUNCTION pushmta_engine.note_rate_maker();
@@ -151,17 +170,54 @@ CREATE TRIGGER delivery_signal_maker AFTER INSERT OR UPDATE OF signal_id, target
 
 -- What is approved, and what is missing.
 
+CREATE FUNCTION pushmta_engine.moved_days(plan pushmta_engine.delivery_plan) RETURNS integer LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT nullif(plan.local_time::date - (x.planned_at AT TIME ZONE r.time_zone)::date, 0)
+    FROM recurrence_run x JOIN recurrence r ON r.delivery_id = x.delivery_id
+    WHERE x.run_id = plan.delivery_id AND x.outcome = 'started' $$;
+COMMENT ON FUNCTION pushmta_engine.moved_days(pushmta_engine.delivery_plan) IS
+    'By how many days somebody has moved the local time of a run from its own day; null if it is no run, or was not moved.';
+
+CREATE FUNCTION pushmta_engine.approved_moment(wave pushmta_engine.delivery_wave) RETURNS timestamptz LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT coalesce(wave.starts_at, (SELECT o.starts_at FROM delivery_wave o
+        WHERE o.delivery_id = d.recurrence_of AND o.number = wave.number AND o.starts_at <= d.created_at))
+    FROM pushmta_engine.delivery d WHERE d.id = wave.delivery_id $$;
+COMMENT ON FUNCTION pushmta_engine.approved_moment(pushmta_engine.delivery_wave) IS
+    'The moment at which a wave begins. That of a run has none if that of its recurring delivery was over when the run was made; it then '
+    'counts as the same.';
+
 -- Views call it with their readers' rights.
+CREATE FUNCTION pushmta_engine.rule_words(delivery bigint) RETURNS jsonb LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    RETURN jsonb_build_array(
+        (SELECT k.is_transactional FROM pushmta_engine.delivery d JOIN category k ON k.id = d.category_id
+            WHERE d.id = rule_words.delivery),
+        (SELECT jsonb_agg(jsonb_build_array(v.id, v.time_zone, v.rule, CASE WHEN v.rule <> 'ignore' THEN
+                (SELECT jsonb_agg(jsonb_build_array(h.weekday, extract(epoch FROM h.opens), extract(epoch FROM h.closes))
+                    ORDER BY h.weekday, h.opens) FROM sending_hours h WHERE h.service_id = v.id) END,
+                (SELECT jsonb_agg(jsonb_build_array(c.max_messages, c.per, c.length, c.categories) ORDER BY c.id)
+                    FROM cap_rules(rule_words.delivery, v.id) c)) ORDER BY v.id)
+            FROM (SELECT s.id, s.time_zone, hours_rule(rule_words.delivery, s.id) AS rule FROM pushmta_engine.service s
+                WHERE s.id IN (SELECT a.service_id FROM delivery_application x JOIN application a ON a.id = x.application_id
+                    WHERE x.delivery_id = rule_words.delivery)) v),
+        (SELECT jsonb_agg(jsonb_build_array(g.application_id, g.seed, g.share::numeric) ORDER BY g.application_id)
+            FROM control_of(rule_words.delivery) g));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.rule_words(bigint) IS
+    'Which rules of its services a delivery is subject to: whether its category is transactional, time zone and sending hours, frequency '
+    'caps and control groups. Days off are not part of it: they change while an approved delivery waits for its start.';
+
 CREATE FUNCTION pushmta_engine.plan_words(delivery bigint) RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT jsonb_build_array(
         -- A plan that says nothing is the same as none. A run has the local time on its own day, and begins a wave at a moment only if
         -- that is not over.
         (SELECT jsonb_build_array(CASE WHEN o.recurs THEN extract(epoch FROM p.local_time::time) ELSE extract(epoch FROM p.local_time) END,
-                p.on_past, p.hours) FROM delivery_plan p
+                p.on_past, p.hours, moved_days(p)) FROM delivery_plan p
             WHERE p.delivery_id = plan_words.delivery AND num_nonnulls(p.local_time, p.hours) > 0),
-        (SELECT jsonb_agg(jsonb_build_array(w.number, w.share::numeric, w.size,
-                CASE WHEN NOT o.recurs THEN extract(epoch FROM w.starts_at) END,
+        (SELECT jsonb_agg(jsonb_build_array(w.number, w.share::numeric, w.size, extract(epoch FROM approved_moment(w)),
                 extract(epoch FROM w.starts_after), w.max_failed::numeric, w.max_token_errors::numeric, w.max_opt_outs::numeric)
                 ORDER BY w.number) FROM delivery_wave w WHERE w.delivery_id = plan_words.delivery),
         -- Without its seed, which decides who gets what, and is another one for each run.
@@ -193,15 +249,15 @@ SELECT d.id AS delivery_id, encode(sha256(convert_to(jsonb_build_array(d.content
         AND NOT EXISTS (SELECT FROM pushmta_engine.delivery_signal f WHERE f.delivery_id = d.id)),
     (SELECT jsonb_build_array(f.signal_id, f.target::numeric, f.floor::numeric, f.ceiling::numeric)
         FROM pushmta_engine.delivery_signal f WHERE f.delivery_id = d.id),
-    pushmta_engine.plan_words(d.id),
+    pushmta_engine.plan_words(d.id), pushmta_engine.rule_words(d.id),
     (SELECT jsonb_agg(jsonb_build_array(x.application_id, x.external_account_id) ORDER BY x.application_id)
         FROM pushmta_engine.delivery_application x WHERE x.delivery_id = d.id),
     (SELECT jsonb_agg(x.list_id ORDER BY x.list_id) FROM pushmta_engine.delivery_exclusion_list x WHERE x.delivery_id = d.id))::text,
     'UTF8')), 'hex') AS digest
 FROM pushmta_engine.delivery d;
 COMMENT ON VIEW pushmta_engine.delivery_digest IS
-    'Changes with what a delivery says, whom it goes to, its plan and its settings. A change of explicit targets and exclusions ends an '
-    'approval itself.';
+    'Changes with what a delivery says, whom it goes to, its plan, its settings and the rules that it is subject to. A change of explicit '
+    'targets and exclusions ends an approval itself.';
 
 CREATE FUNCTION pushmta_engine.uncounted() RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN 'its messages are not counted yet';
@@ -227,7 +283,9 @@ CROSS JOIN LATERAL (SELECT CASE
     WHEN a.id IS NULL THEN format('its %s messages need the approval of somebody who did not make it', z.size)
     WHEN a.digest <> (SELECT g.digest FROM pushmta_engine.delivery_digest g WHERE g.delivery_id = d.id)
         THEN 'it was changed after its approval'
-    WHEN a.delivery_id = d.id AND abs(extract(epoch FROM a.start_at - d.start_at)) > 60 THEN 'its start is not the one that was approved'
+    -- A run starts when it is made, unless somebody moves it.
+    WHEN abs(extract(epoch FROM CASE WHEN a.delivery_id = d.id THEN a.start_at ELSE d.created_at END - d.start_at)) > 60
+        THEN 'its start is not the one that was approved'
     WHEN z.size > a.messages + a.messages / 20
         THEN format('it has grown to %s messages, %s were approved', z.size, a.messages)
     ELSE '' END AS objection) o
@@ -447,6 +505,17 @@ COMMENT ON FUNCTION pushmta.request_approval(bigint, timestamptz) IS
     'if it was not. Then it waits (pending) and starts at its time once somebody has approved it; at once if that comes later. If it '
     'turns out to need no approval, it starts without one.';
 
+-- Views call it with their readers' rights.
+CREATE FUNCTION pushmta_engine.approval_version(delivery bigint) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+    -- Targets and exclusions change only while it is edited, which drops its preparation.
+    SELECT left(encode(sha256(convert_to(jsonb_build_array(g.digest, d.label, c.size, extract(epoch FROM d.start_at),
+        d.starts_approved, d.preparation)::text, 'UTF8')), 'hex'), 20)
+    FROM pushmta_engine.delivery d JOIN delivery_digest g ON g.delivery_id = d.id LEFT JOIN release_check c ON c.delivery_id = d.id
+    WHERE d.id = approval_version.delivery $$;
+COMMENT ON FUNCTION pushmta_engine.approval_version(bigint) IS
+    'Changes with what somebody sees who approves a delivery: what it says, whom it goes to, its plan, settings, rules, start and size.';
+
 -- Approve, reject, withdraw.
 
 CREATE FUNCTION pushmta_engine.open_for_approval(delivery bigint) RETURNS void LANGUAGE plpgsql
@@ -464,8 +533,20 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_for_approval(bigint) IS 'Locks a delivery that is analysed or scheduled. Refuses any other.';
 
-CREATE FUNCTION pushmta.approve_delivery(delivery bigint, comment text DEFAULT '', start_at timestamptz DEFAULT NULL) RETURNS bigint
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.require_version(delivery bigint, expected text) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    IF expected <> approval_version(delivery) THEN
+        RAISE EXCEPTION 'Delivery % was not approved: it has changed since you looked.', delivery
+            USING ERRCODE = 'PM184', HINT = 'Look at it again: its content, target, plan, rules, start or size is another one.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.require_version(bigint, text) IS
+    'Raises an error if a locked delivery is no longer what somebody has seen who approves it; null: whatever it is.';
+
+CREATE FUNCTION pushmta.approve_delivery(delivery bigint, comment text DEFAULT '', start_at timestamptz DEFAULT NULL,
+    expected text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     need release_check;
@@ -484,7 +565,11 @@ BEGIN
     ELSIF char_length(comment) > 2000 THEN
         RAISE EXCEPTION 'The comment has % characters; the maximum is 2000.', char_length(comment)
             USING ERRCODE = 'PM007', HINT = 'Shorten it.';
+    ELSIF NOT is_usable_moment(start_at) THEN
+        RAISE EXCEPTION 'Delivery % cannot begin at %.', delivery, start_at
+            USING ERRCODE = 'PM007', HINT = 'Give a time before the year 3000, or none for the start that it has or gets first.';
     END IF;
+    PERFORM require_version(delivery, expected);
     SELECT l.kind, l.name, person_of(l.kind, l.name) AS person INTO who FROM acting_login() l;
     SELECT m.kind, m.name INTO maker FROM delivery_maker m
     WHERE m.delivery_id = delivery AND person_of(m.kind, m.name) = who.person ORDER BY m.made_at LIMIT 1;
@@ -508,11 +593,12 @@ BEGIN
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta.approve_delivery(bigint, text, timestamptz) IS
+COMMENT ON FUNCTION pushmta.approve_delivery(bigint, text, timestamptz, text) IS
     'Approves an analysed or scheduled delivery that needs it, and returns the number of the approval. Nobody approves what the same '
     'person made or changed. It holds for the delivery as it is now, for its counted size and a twentieth more, and for its start: the one '
     'that it has, the one named here, or else the first one that it gets. One whose start was named with the request for its approval '
-    'starts then, or at once if that is over. That of a recurring delivery holds for all of its runs. Any change ends it.';
+    'starts then, or at once if that is over. That of a recurring delivery holds for all of its runs. Any change ends it. expected is the '
+    'version that the caller has seen, from pushmta.delivery_awaiting_approval: another one is refused.';
 
 CREATE FUNCTION pushmta.reject_delivery(delivery bigint, reason text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -522,6 +608,10 @@ DECLARE
     words text;
 BEGIN
     PERFORM open_for_approval(delivery);
+    IF NOT EXISTS (SELECT FROM release_check c WHERE c.delivery_id = delivery AND c.size > c.above) THEN
+        RAISE EXCEPTION 'Delivery % needs no approval, so it cannot be rejected.', delivery
+            USING ERRCODE = 'PM182', HINT = 'pushmta.delivery_awaiting_approval lists those that need one.';
+    END IF;
     IF coalesce(btrim(reason), '') = '' OR char_length(reason) > 2000 THEN
         RAISE EXCEPTION 'Delivery % was not rejected: the reason is missing, or longer than 2000 characters.', delivery
             USING ERRCODE = 'PM007', HINT = 'Say what its author should change.';
@@ -536,7 +626,7 @@ BEGIN
         'remedy', 'change it, analyse it, and have it approved')), NULL);
 END $$;
 COMMENT ON FUNCTION pushmta.reject_delivery(bigint, text) IS
-    'Returns an analysed or scheduled delivery to its author, who reads the reason and edits it again.';
+    'Returns an analysed or scheduled delivery that needs an approval to its author, who reads the reason and edits it again.';
 
 CREATE FUNCTION pushmta.withdraw_approval(delivery bigint, reason text DEFAULT '') RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -630,26 +720,27 @@ SELECT d.id AS delivery_id, d.label, d.state, c.service, c.above, c.size AS mess
     CASE WHEN NOT d.starts_approved THEN d.start_at END AS start_at, c.objection AS problem,
     ARRAY(SELECT DISTINCT pushmta_engine.login_text(m.kind, m.name)
         FROM pushmta_engine.delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1) AS made_by, p.local_time, d.starts_approved,
-    pushmta_engine.login_text(r.kind, r.name) AS requested_by, r.requested_at
+    pushmta_engine.login_text(r.kind, r.name) AS requested_by, r.requested_at, pushmta_engine.approval_version(d.id) AS version
 FROM pushmta_engine.delivery d JOIN pushmta_engine.release_check c ON c.delivery_id = d.id
 LEFT JOIN pushmta_engine.delivery_plan p ON p.delivery_id = d.id
 LEFT JOIN pushmta_engine.start_request r ON r.delivery_id = d.id
 WHERE d.state IN ('ready', 'pending') AND c.size IS NOT NULL AND c.objection <> '';
 COMMENT ON VIEW pushmta.delivery_awaiting_approval IS
     'Analysed and scheduled deliveries that need an approval and have none that holds: why, how many messages, who made them, the local '
-    'time of their plan, when they start (start_at, or starts_approved: as soon as they are approved), and who requested the approval.';
+    'time of their plan, when they start (start_at, or starts_approved: as soon as they are approved), who requested the approval, and the '
+    'version that pushmta.approve_delivery expects, which changes with the delivery.';
 
 CREATE FUNCTION pushmta_engine.approval_of(wanted bigint)
     RETURNS TABLE (above bigint, messages bigint, is_counted boolean, objection text, made_by text[], approved_by text,
         approved_at timestamptz, approved_messages bigint, approved_start timestamptz, comment text, requested_by text,
-        requested_at timestamptz, starts_approved boolean, starts_at timestamptz, valid_until timestamptz)
+        requested_at timestamptz, starts_approved boolean, starts_at timestamptz, valid_until timestamptz, version text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT c.above, c.size, c.is_counted, coalesce(c.objection, ''),
         ARRAY(SELECT DISTINCT login_text(m.kind, m.name) FROM delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1),
         login_text(a.kind, a.name), a.approved_at, a.messages, a.start_at, a.comment, login_text(r.kind, r.name), r.requested_at,
         d.starts_approved OR d.state = 'analysing' AND r.delivery_id IS NOT NULL AND r.start_at IS NULL,
         CASE WHEN d.state = 'analysing' THEN r.start_at WHEN NOT d.starts_approved THEN d.start_at END,
-        CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END
+        CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END, approval_version(d.id)
     FROM pushmta_engine.delivery d LEFT JOIN release_check c ON c.delivery_id = d.id
     LEFT JOIN approval a ON a.id = coalesce(c.approval_id,
         (SELECT o.id FROM approval o WHERE o.delivery_id = d.id AND o.voided_at IS NULL))
@@ -657,7 +748,7 @@ CREATE FUNCTION pushmta_engine.approval_of(wanted bigint)
     WHERE d.id = wanted $$;
 COMMENT ON FUNCTION pushmta_engine.approval_of(bigint) IS
     'Above which size a delivery needs an approval (null: none), its counted size, what its start lacks, who made it, its approval, who '
-    'requested that, and when it starts.';
+    'requested that, when it starts, and the version that approve_delivery expects.';
 
 CREATE FUNCTION pushmta_engine.approval_standings(deliveries bigint[]) RETURNS TABLE (delivery_id bigint, standing text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -668,8 +759,8 @@ CREATE FUNCTION pushmta_engine.approval_standings(deliveries bigint[]) RETURNS T
 COMMENT ON FUNCTION pushmta_engine.approval_standings(bigint[]) IS
     'Those of some deliveries that wait for an approval (awaited), or have the one that they need and have not begun (approved).';
 
-CREATE FUNCTION pushmta_engine.console_judge(caller pushmta_engine.console_caller, action text, delivery bigint, words text)
-    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_judge(caller pushmta_engine.console_caller, action text, delivery bigint, words text,
+    expected text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_user_of(caller, ARRAY['marketing', 'operate', 'admin']);
@@ -678,13 +769,14 @@ BEGIN
     PERFORM note_audit(who, 'delivery.' || action, delivery::text, concat_ws(', ', (SELECT 'requested by ' || login_text(r.kind, r.name)
         FROM start_request r WHERE r.delivery_id = delivery AND action = 'approve'), nullif(words, '')), caller.address);
     CASE action
-        WHEN 'approve' THEN PERFORM pushmta.approve_delivery(delivery, words);
+        WHEN 'approve' THEN PERFORM pushmta.approve_delivery(delivery, words, NULL, coalesce(expected, ''));
         WHEN 'reject' THEN PERFORM pushmta.reject_delivery(delivery, words);
         WHEN 'withdraw' THEN PERFORM pushmta.withdraw_approval(delivery, words);
     END CASE;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_judge(pushmta_engine.console_caller, text, bigint, text) IS
-    'Approves or rejects a delivery, or withdraws its approval, for a signed-in user who may compose. Nobody approves their own.';
+COMMENT ON FUNCTION pushmta_engine.console_judge(pushmta_engine.console_caller, text, bigint, text, text) IS
+    'Approves or rejects a delivery, or withdraws its approval, for a signed-in user who may compose. Nobody approves their own, or '
+    'another version than the page has shown.';
 
 CREATE FUNCTION pushmta_engine.console_set_approval_rule(caller pushmta_engine.console_caller, service text, above bigint)
     RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

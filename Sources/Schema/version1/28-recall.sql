@@ -14,7 +14,9 @@ CREATE TABLE pushmta_engine.recall (
     child_id bigint UNIQUE REFERENCES pushmta_engine.delivery,
     -- The parts up to this one are listed.
     listed_through bigint NOT NULL DEFAULT 0,
-    listed_at timestamptz
+    listed_at timestamptz,
+    -- How many devices have said that they removed it, once the logs that say so are gone.
+    removed bigint
 );
 COMMENT ON TABLE pushmta_engine.recall IS
     'The recalled deliveries: by whom and why, and the delivery that replaces or removes what was sent.';
@@ -64,6 +66,23 @@ CREATE FUNCTION pushmta_engine.removing_content(delivery bigint) RETURNS jsonb L
 COMMENT ON FUNCTION pushmta_engine.removing_content(bigint) IS
     'A silent content that asks our SDKs to remove the notifications of a delivery.';
 
+CREATE FUNCTION pushmta_engine.locale_keys(document jsonb, platform text, key text) RETURNS jsonb LANGUAGE sql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    WITH locale AS (
+        -- A locale that says nothing inherits the key; null removes it.
+        SELECT l.name, CASE WHEN s.section ? locale_keys.key THEN s.section -> locale_keys.key ELSE main.value END AS value
+        FROM (SELECT document #> ARRAY[platform, locale_keys.key] AS value) main
+        CROSS JOIN LATERAL jsonb_each(CASE WHEN jsonb_typeof(document -> 'locales') = 'object' THEN document -> 'locales' ELSE '{}' END)
+            l(name, own)
+        CROSS JOIN LATERAL (SELECT CASE WHEN jsonb_typeof(l.own -> platform) = 'object' THEN l.own -> platform ELSE '{}' END AS section) s
+        UNION ALL SELECT '', document #> ARRAY[platform, locale_keys.key]
+    )
+    -- If all have the same key, it does not matter which locales there are.
+    SELECT CASE WHEN count(DISTINCT coalesce(l.value, 'null')) = 1 THEN jsonb_build_object('', min(l.value::text)::jsonb)
+        ELSE jsonb_object_agg(l.name, l.value) END FROM locale l $$;
+COMMENT ON FUNCTION pushmta_engine.locale_keys(jsonb, text, text) IS
+    'The key by which messages of a content are replaced on a platform, by locale; under the empty locale that of all others.';
+
 CREATE FUNCTION pushmta_engine.replaceable_platforms(delivery bigint) RETURNS text[] LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT ARRAY(SELECT DISTINCT a.platform
@@ -72,9 +91,9 @@ CREATE FUNCTION pushmta_engine.replaceable_platforms(delivery bigint) RETURNS te
         JOIN application a ON a.id = x.application_id
         JOIN LATERAL replacing_keys(d.content) k ON k.platform = a.platform
         WHERE d.id = replaceable_platforms.delivery
-            -- All variants of an experiment must have the key.
+            -- Each message must have the key that the second delivery gives to its locale, whatever its variant.
             AND NOT EXISTS (SELECT FROM experiment_cell c WHERE c.delivery_id = d.id AND c.content IS NOT NULL
-                AND c.content #> ARRAY[k.platform, k.key] IS DISTINCT FROM d.content #> ARRAY[k.platform, k.key])
+                AND locale_keys(c.content, k.platform, k.key) IS DISTINCT FROM locale_keys(d.content, k.platform, k.key))
         ORDER BY a.platform) $$;
 COMMENT ON FUNCTION pushmta_engine.replaceable_platforms(bigint) IS
     'The platforms of a delivery on which a recall can replace its messages.';
@@ -122,7 +141,9 @@ CREATE FUNCTION pushmta_engine.check_recall(whole pushmta_engine.delivery, reaso
     LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    child bigint := (SELECT r.child_id FROM recall r WHERE r.delivery_id = whole.id);
+    -- One that was stopped before it began has replaced nothing.
+    child bigint := (SELECT r.child_id FROM recall r JOIN pushmta_engine.delivery c ON c.id = r.child_id
+        WHERE r.delivery_id = whole.id AND NOT (c.state = 'stopped' AND c.started_at IS NULL));
 BEGIN
     IF coalesce(btrim(reason), '') = '' OR char_length(reason) > 2000 THEN
         RAISE EXCEPTION 'Delivery % was not recalled: the reason is missing, or longer than 2000 characters.', whole.id
@@ -178,7 +199,7 @@ BEGIN
     INSERT INTO recall AS r (delivery_id, mode, reason, kind, name, child_id)
     VALUES (delivery, mode, reason, who.kind, who.name, child)
     ON CONFLICT ON CONSTRAINT recall_pkey DO UPDATE SET mode = excluded.mode, reason = excluded.reason, kind = excluded.kind,
-        name = excluded.name, recalled_at = excluded.recalled_at, child_id = excluded.child_id;
+        name = excluded.name, recalled_at = excluded.recalled_at, child_id = excluded.child_id, listed_through = 0, listed_at = NULL;
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN child;
 END $$;
@@ -201,6 +222,24 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_unlisted(bigint) IS
     'Raises an error for the second delivery of a recall until its targets are listed: until then only the recall may start it.';
+
+CREATE FUNCTION pushmta_engine.refuse_recall_change(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    recalled bigint := (SELECT r.delivery_id FROM recall r WHERE r.child_id = delivery);
+BEGIN
+    -- Any session can set the variable, but only those that may write the table list targets.
+    IF recalled IS NOT NULL AND NOT (coalesce(current_setting('pushmta.listing', true), '') = delivery::text
+        AND has_table_privilege(session_user, 'pushmta_engine.recall', 'UPDATE')) THEN
+        RAISE EXCEPTION 'Delivery % recalls delivery % and cannot be changed: stop it before it begins, and recall that one again.',
+            delivery, recalled
+            USING ERRCODE = 'PM185', HINT = 'pushmta.stop_delivery stops it; pushmta.recall_delivery recalls.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.refuse_recall_change(bigint) IS
+    'Raises an error for the second delivery of a recall: it goes to those who got the recalled one, at any hour and past all limits, so '
+    'only the recall says to whom and with what content. It can be paused and stopped.';
 
 CREATE FUNCTION pushmta_engine.begin_recall(child bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -237,6 +276,7 @@ BEGIN
     day := due.log_day;
     parts := ARRAY(SELECT p.id FROM delivery_part p WHERE p.delivery_id = due.delivery_id AND p.id > due.listed_through
         ORDER BY p.delivery_id, p.id LIMIT most);
+    PERFORM set_config('pushmta.listing', due.child_id::text, true);
     INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
     SELECT due.child_id, u.subscription_id, v.variables
     FROM delivery_part p
@@ -250,6 +290,7 @@ BEGIN
     WHERE p.id = ANY(parts) AND p.parent_part_id IS NULL AND NOT EXISTS (SELECT FROM tracking_log k
         WHERE k.log_day = day AND k.delivery_id = due.delivery_id AND k.sequence = n.sequence AND k.kind = 2 AND k.first)
     ORDER BY p.id, u.place;
+    PERFORM set_config('pushmta.listing', '', true);
     UPDATE recall r SET listed_through = coalesce(parts[cardinality(parts)], r.listed_through),
         listed_at = CASE WHEN cardinality(parts) < most THEN clock_timestamp() END
     WHERE r.delivery_id = due.delivery_id;
@@ -272,16 +313,25 @@ FROM pushmta_engine.recall r
 JOIN pushmta.delivery_progress p ON p.id = r.delivery_id
 LEFT JOIN pushmta.delivery_progress c ON c.id = r.child_id
 CROSS JOIN LATERAL (SELECT CASE r.mode WHEN 'replace' THEN coalesce(c.sent, 0) ELSE 0 END AS replaced,
-    CASE r.mode WHEN 'remove' THEN (SELECT count(*) FROM pushmta_engine.delivery d
+    CASE r.mode WHEN 'remove' THEN coalesce(r.removed, (SELECT count(*) FROM pushmta_engine.delivery d
         JOIN pushmta_engine.tracking_log t ON t.log_day = d.log_day AND t.delivery_id = d.id AND t.kind = 3 AND t.first
         JOIN pushmta_engine.broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id AND b.sequence = t.sequence AND b.status IN (1, 9)
-        WHERE d.id = r.delivery_id) ELSE 0 END AS removed
+        WHERE d.id = r.delivery_id)) ELSE 0 END AS removed
     -- Counted once, not for each column.
     OFFSET 0) x;
 COMMENT ON VIEW pushmta.recall_report IS
     'What became of the messages of recalled deliveries, counted from their outcomes: target = pending + unsent + replaced + removed + '
     'too_late. pending: without an outcome yet. unsent: stopped, failed or left out before they could be seen. replaced: the gateway took '
     'the second message. removed: the device said so. too_late: all others that may have been seen.';
+
+CREATE FUNCTION pushmta_engine.keep_removed(day date) RETURNS void LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+    UPDATE recall r SET removed = p.removed
+    FROM pushmta_engine.delivery d, pushmta.recall_report p
+    WHERE d.id = r.delivery_id AND d.log_day = keep_removed.day AND p.delivery_id = r.delivery_id AND r.mode = 'remove'
+        AND r.removed IS NULL $$;
+COMMENT ON FUNCTION pushmta_engine.keep_removed(date) IS
+    'Keeps how many messages of recalled deliveries of a day were removed, before the logs that say so are deleted.';
 
 CREATE FUNCTION pushmta_engine.recall_of(wanted bigint) RETURNS SETOF pushmta.recall_report
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

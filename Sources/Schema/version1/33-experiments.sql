@@ -213,7 +213,8 @@ BEGIN
             WHEN coalesce(least_sample, 0) < 1 THEN 'the least sample is not a number of messages'
             WHEN certainty_percent IS NULL OR certainty_percent NOT BETWEEN 50 AND 99.99
                 THEN 'the certainty is not a percentage between 50 and 99.99'
-            WHEN decide_after <= interval '0' OR NOT isfinite(now() + decide_after) THEN 'decide_after is not a time after the start'
+            WHEN decide_after <= interval '0' OR decide_after > interval '366 days' OR NOT is_usable_interval(decide_after)
+                THEN 'decide_after is not a time after the start of up to 366 days'
             WHEN rest > 0 AND decide_after IS NULL
                 THEN 'there is a rest, so it needs a time after which the winner is decided (decide_after)'
             WHEN has_numbered_ids(delivery) THEN 'an application has int32 message ids, which have no room for cells' END;

@@ -23,6 +23,8 @@ package struct AwaitedApproval: Sendable, Hashable {
     /// Who requested the approval and said when it starts: a login, an API key or a user of the console; nil if nobody
     /// did.
     package let requestedBy: String?
+    /// What an approval expects: it changes with everything that is approved.
+    package let version: String
 
     init(_ row: inout RowReader) throws {
         deliveryID = try row.int64()
@@ -37,5 +39,6 @@ package struct AwaitedApproval: Sendable, Hashable {
         localTime = try row.textOrNil()
         startsApproved = try row.bool()
         requestedBy = try row.textOrNil()
+        version = try row.text()
     }
 }

@@ -41,6 +41,8 @@ package struct DeliveryApproval: Sendable, Hashable {
     package let startsAt: DatabaseTime?
     /// Until when its messages may be sent, as far as that is known.
     package let validUntil: DatabaseTime?
+    /// What an approval expects: it changes with everything that is approved.
+    package let version: String
 
     /// Whether somebody has to approve it before it can begin.
     package var isAwaited: Bool { messages != nil && !objection.isEmpty }
@@ -70,6 +72,7 @@ package struct DeliveryApproval: Sendable, Hashable {
         startsApproved = try row.bool()
         startsAt = try row.timeOrNil()
         validUntil = try row.timeOrNil()
+        version = try row.text()
     }
 }
 
@@ -82,7 +85,7 @@ extension Store {
             """
             SELECT a.above, a.messages, a.is_counted, a.objection, a.made_by, a.approved_by, a.approved_at,
                 a.approved_messages, a.approved_start, a.comment, a.requested_by, a.requested_at, a.starts_approved, a.starts_at,
-                a.valid_until
+                a.valid_until, a.version
             FROM pushmta_engine.approval_of($1) a
             """,
             [.int64(id)]
@@ -95,7 +98,7 @@ extension Store {
         let result = try await query(
             """
             SELECT w.delivery_id, w.label, w.state, w.service, w.above, w.messages, w.start_at, w.problem, w.made_by,
-                to_char(w.local_time, 'YYYY-MM-DD"T"HH24:MI'), w.starts_approved, w.requested_by
+                to_char(w.local_time, 'YYYY-MM-DD"T"HH24:MI'), w.starts_approved, w.requested_by, w.version
             FROM pushmta.delivery_awaiting_approval w ORDER BY w.start_at NULLS LAST, w.delivery_id LIMIT $1
             """,
             [.int32(Int32(clamping: limit))]
@@ -116,15 +119,22 @@ extension Store {
 
     /// Approves an analysed or scheduled delivery as it is.
     ///
-    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it needs no approval, has begun, or was made by the
-    /// same person.
+    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it needs no approval, has begun, was made by the same
+    /// person, or is no longer the expected version.
     ///
-    /// - Parameter moment: the start for which it holds, a time as in RFC 3339; nil for the one that the delivery has,
-    ///   or else gets first.
-    package func approveDelivery(_ id: Int64, comment: String, startAt moment: String? = nil) async throws {
+    /// - Parameters:
+    ///   - moment: the start for which it holds, a time as in RFC 3339; nil for the one that the delivery has, or else
+    ///     gets first.
+    ///   - expected: the version that was looked at; nil for whatever it is now.
+    package func approveDelivery(
+        _ id: Int64,
+        comment: String,
+        startAt moment: String? = nil,
+        expected: String? = nil
+    ) async throws {
         try await change(
-            "pushmta.approve_delivery($1, $2, $3::text::timestamptz)",
-            [.int64(id), .text(comment), .textOrNull(moment)]
+            "pushmta.approve_delivery($1, $2, $3::text::timestamptz, $4::text)",
+            [.int64(id), .text(comment), .textOrNull(moment), .textOrNull(expected)]
         )
     }
 
@@ -146,15 +156,18 @@ extension Store {
     ///
     /// Throws ``StoreError`` with `sqlState` `PM090` if the session has ended, `PM091` if its role may not do this,
     /// otherwise as the decision does.
+    ///
+    /// - Parameter expected: the version that the user has seen; only this one is approved.
     package func decide(
         _ decision: ApprovalDecision,
         delivery id: Int64,
         words: String,
+        expected: String,
         by actor: ConsoleActor
     ) async throws {
         try await query(
-            "SELECT pushmta_engine.console_judge(\(ConsoleActor.caller), $5, $6, $7)",
-            actor.values + [.text(decision.rawValue), .int64(id), .text(words)]
+            "SELECT pushmta_engine.console_judge(\(ConsoleActor.caller), $5, $6, $7, $8)",
+            actor.values + [.text(decision.rawValue), .int64(id), .text(words), .text(expected)]
         )
     }
 }

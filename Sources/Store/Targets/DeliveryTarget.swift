@@ -33,8 +33,8 @@ package struct DeliveryTarget: Sendable, Hashable {
 extension Store {
     /// Sets the target of a delivery before its start, through the same function that marketing systems call.
     package func setTarget(ofDelivery id: Int64, _ target: DeliveryTarget) async throws {
-        try await query(
-            "SELECT pushmta.set_target($1, $2::text, $3::text[], $4::boolean, $5::text)",
+        try await change(
+            "pushmta.set_target($1, $2::text, $3::text[], $4::boolean, $5::text)",
             [
                 .int64(id), .textOrNull(target.filter), target.excludedLists.map { .textArray($0) } ?? .null,
                 target.allowsDuplicates.map(PostgresValue.bool) ?? .null, .textOrNull(target.audience),

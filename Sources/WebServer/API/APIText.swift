@@ -46,6 +46,8 @@ struct APIText: Sendable {
     static let filter = APIText(TargetFilter.maxBytes)
     /// What a person says about a decision; a character has at most four bytes.
     static let words = APIText(2_000, maxBytes: 8_000, pattern: storable)
+    /// A version of a delivery that waits for an approval.
+    static let version = APIText(20, pattern: "^[0-9a-f]{20}$")
     /// A value that an app registers.
     static let value = APIText(8_192)
     /// An index holds them.

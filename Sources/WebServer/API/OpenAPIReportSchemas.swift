@@ -170,10 +170,11 @@ extension OpenAPISchemas {
           },
           "Approve": {
             "type": "object",
-            "examples": [{"comment": "Checked with legal", "startAt": "2036-11-25T18:00:00Z"}],
+            "examples": [{"comment": "Checked with legal", "startAt": "2036-11-25T18:00:00Z", "version": "3c9a7fad5a165d772049"}],
             "additionalProperties": false,
             "properties": {
               "comment": \#(APIText.words.schema()),
+              "version": \#(APIText.version.schema("The version that was looked at, from the delivery's approval; another one is refused with 409. Without it, the delivery is approved as it is now.")),
               "startAt": {"type": ["string", "null"], "format": "date-time", "description": "The start for which it holds; null for the one that the delivery has, or else gets first."}
             }
           },
@@ -186,8 +187,8 @@ extension OpenAPISchemas {
           },
           "DeliveryApproval": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "above": 10000, "messages": 120000, "awaited": false, "objection": null, "makers": ["API key shop"], "approval": {"by": "user mia", "at": "2026-11-24T18:00:00.000000Z", "messages": 120000, "startAt": null, "comment": "Checked with legal"}, "request": {"by": "API key shop", "at": "2026-11-24T17:00:00.000000Z"}, "startsApproved": false, "startAt": "2026-11-25T18:00:00.000000Z"}],
-            "required": ["deliveryId", "above", "messages", "awaited", "objection", "makers", "approval", "request", "startsApproved", "startAt"],
+            "examples": [{"deliveryId": 100, "above": 10000, "messages": 120000, "awaited": false, "objection": null, "makers": ["API key shop"], "version": "3c9a7fad5a165d772049", "approval": {"by": "user mia", "at": "2026-11-24T18:00:00.000000Z", "messages": 120000, "startAt": null, "comment": "Checked with legal"}, "request": {"by": "API key shop", "at": "2026-11-24T17:00:00.000000Z"}, "startsApproved": false, "startAt": "2026-11-25T18:00:00.000000Z"}],
+            "required": ["deliveryId", "above", "messages", "awaited", "objection", "makers", "version", "approval", "request", "startsApproved", "startAt"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
               "above": {"type": ["integer", "null"], "minimum": 0, "description": "A delivery of more messages needs an approval; null if its service asks for none."},
@@ -195,6 +196,7 @@ extension OpenAPISchemas {
               "awaited": {"type": "boolean", "description": "Whether somebody has to approve it before it can begin."},
               "objection": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it may not begin."},
               "makers": {"type": "array", "items": {"type": "string"}, "description": "Who created and changed it; none of these people may approve it."},
+              "version": {"type": "string", "description": "Changes with everything that is approved. Give it with the approval, so that it holds for what you have seen."},
               "approval": {
                 "oneOf": [{"type": "null"}, {
                   "type": "object",

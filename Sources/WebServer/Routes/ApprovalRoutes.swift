@@ -26,14 +26,15 @@ struct ApprovalRoutes: Sendable {
             decision(
                 "approve",
                 "Approve an analysed or scheduled delivery as it is",
-                "It holds for the content, target, settings, start and counted size of now. Any change ends it. A key cannot approve what it made, nor what another login of the same person made.",
+                "It holds for the content, target, settings, start and counted size of now, or only for the version that was looked at. Any change ends it. A key cannot approve what it made, nor what another login of the same person made.",
                 body: .optional(schema: "Approve")
             ) { store, id, call in
                 var reader = JSONReader(call.body)
                 let comment = reader.text("comment", as: .words)
                 let moment = reader.momentOrNull("startAt")
+                let version = reader.text("version", as: .version)
                 try reader.close()
-                try await store.approveDelivery(id, comment: comment ?? "", startAt: moment)
+                try await store.approveDelivery(id, comment: comment ?? "", startAt: moment, expected: version)
             },
             decision(
                 "reject",
@@ -140,6 +141,7 @@ struct ApprovalRoutes: Sendable {
             ("awaited", .boolean(approval.isAwaited)),
             ("objection", .filledText(approval.objection)),
             ("makers", .texts(approval.makers)),
+            ("version", .string(approval.version)),
             ("approval", approval.given.map { json($0) } ?? .null),
             ("request", approval.requested.map { json($0) } ?? .null),
             ("startsApproved", .boolean(approval.startsApproved)),

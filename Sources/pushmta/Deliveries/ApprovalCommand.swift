@@ -20,7 +20,10 @@ struct ApprovalListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the deliveries that wait for an approval.",
-        discussion: "`pushmta delivery approve` approves one, `pushmta delivery reject` returns it to its author."
+        discussion: """
+            `pushmta delivery approve` approves one, `pushmta delivery reject` returns it to its author. The version \
+            changes with everything that is approved: `delivery approve --expected` takes only that one.
+            """
     )
 
     @OptionGroup var global: GlobalOptions
@@ -35,13 +38,14 @@ struct ApprovalListCommand: PushMTACommand {
         }
         var table = Table([
             "id", "label", "state", "service", "above", "messages", "start_at", "made_by", "requested_by", "problem",
+            "version",
         ])
         for row in rows {
             table.add([
                 .integer(row.deliveryID), .text(row.label), .text(row.state.rawValue), .text(row.service),
                 .integer(row.above), .integer(row.messages),
                 Cell(row.startsApproved ? "as soon as approved" : row.startAt?.internetText),
-                .text(row.makers.joined(separator: ", ")), Cell(row.requestedBy), .text(row.problem),
+                .text(row.makers.joined(separator: ", ")), Cell(row.requestedBy), .text(row.problem), .text(row.version),
             ])
         }
         table.show(json: json)

@@ -58,7 +58,11 @@ import Testing
         try await run("approval", "person", "Anna", "--login", "anna", "--console", "anna")
         #expect(try await run("approval", "people").output.contains("console"))
         #expect(try await run("delivery", "approve", id).output.contains("It starts now."))
-        let approved = try await run("delivery", "approve", id, "--comment", "fine", "--json").json()
+        let stale = try await run("delivery", "approve", id, "--expected", "00000000000000000000", expect: 65).errors
+        #expect(stale.contains("changed since you looked"))
+        let approval = try await run("delivery", "approve", id, "--comment", "fine", "--json")
+        #expect(approval.errors.contains("50 messages") && approval.errors.contains("made by login anna"))
+        let approved = try approval.json()
         #expect(approved["target"] as? Int == 50)
         #expect(try await run("approval", "list", "--json").output.hasPrefix("[]"))
         try await run("delivery", "approve", id, "--withdraw")

@@ -17,7 +17,9 @@ SELECT pg_temp.refused('SELECT pushmta.approve_delivery(' || :id || ')', 'PM183'
 \ir support.sql
 SELECT pg_temp.require((SELECT messages = :subscribers FROM pushmta.delivery_awaiting_approval WHERE delivery_id = :id),
     'it does not wait');
-SELECT pushmta.approve_delivery(:id, 'Checked') AS approval \gset
+SELECT version AS seen FROM pushmta.delivery_awaiting_approval WHERE delivery_id = :id \gset
+SELECT pg_temp.refused(format('SELECT pushmta.approve_delivery(%s, %L, expected => %L)', :id, '', 'another'), 'PM184');
+SELECT pushmta.approve_delivery(:id, 'Checked', expected => :'seen') AS approval \gset
 SELECT pg_temp.require((SELECT messages = :subscribers AND comment = 'Checked' AND voided_at IS NULL FROM pushmta.approval
     WHERE id = :approval), 'another size was approved');
 \c - :maker
@@ -66,6 +68,7 @@ CALL pg_temp.until_state(:asked, 'finished');
 SELECT pg_temp.refused(format('SELECT pushmta.recall_delivery(%s, %L)', :id, ''), 'PM007');
 SELECT pushmta.recall_delivery(:id, 'wrong price', 'replace', '{"ios": {"title": "Sorry"}, "android": {"title": "Sorry"},
     "locales": {"fr": {"ios": {"title": "Pardon"}, "android": {"title": "Pardon"}}}}') AS recall \gset
+SELECT pg_temp.refused('SELECT pushmta.reschedule_delivery(' || :recall || ', NULL)', 'PM185');
 -- Its text needs an approval, too.
 CALL pg_temp.until('SELECT messages > 0 FROM pushmta.delivery_awaiting_approval WHERE delivery_id = ' || :recall);
 \c - :colleague

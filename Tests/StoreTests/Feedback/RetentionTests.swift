@@ -25,6 +25,35 @@ struct RetentionTests {
         return fixture
     }
 
+    @Test(
+        "How many messages of a recalled delivery were removed is kept when its logs are dropped",
+        arguments: [PartitionedTable.trackingLog, .broadLog]
+    )
+    func removed(first: PartitionedTable) async throws {
+        let fixture = try await aged()
+        let id = try await fixture.startedDelivery()
+        let day = "(now() AT TIME ZONE 'UTC')::date - 200"
+        let statements = [
+            "UPDATE pushmta_engine.delivery SET state = 'recalled', finished_at = now(), log_day = \(day)",
+            "INSERT INTO pushmta_engine.recall (delivery_id, mode, reason, kind, name) VALUES (\(id), 'remove', 'r', 'login', 'a')",
+            """
+            INSERT INTO pushmta_engine.broad_log (delivery_id, sequence, log_day, status, subscription_id, part_id, attempt)
+            SELECT \(id), n, \(day), 1, n, 1, 1 FROM generate_series(1, 3) n
+            """,
+            """
+            INSERT INTO pushmta_engine.tracking_log (delivery_id, sequence, log_day, kind, first)
+            SELECT \(id), n, \(day), 3, true FROM generate_series(1, 2) n
+            """,
+        ]
+        for statement in statements { try await fixture.sql(statement) }
+        let removed = "SELECT removed FROM pushmta.recall_report"
+        #expect(try await fixture.sql(removed) == 2)
+        for table in [first] + PartitionedTable.allCases {
+            while let name = try await drop(fixture, table), !name.isEmpty {}
+            #expect(try await fixture.sql(removed) == 2, "\(table)")
+        }
+    }
+
     @Test("Old partitions are dropped one by one, oldest first, and reported")
     func partitions() async throws {
         let fixture = try await aged()

@@ -81,6 +81,25 @@ struct DeliveryRetentionTests {
         #expect(try await purge(fixture) == 0)
     }
 
+    @Test("Its plan and the results of its waves stay")
+    func waves() async throws {
+        let (fixture, id) = try await ended()
+        try await fixture.sql("INSERT INTO pushmta_engine.delivery_plan (delivery_id, hours) VALUES (\(id), 'ignore')")
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.delivery_wave (delivery_id, number, size, messages, opened_at)
+            VALUES (\(id), 1, 10, 10, now()), (\(id), 2, NULL, 15, now())
+            """
+        )
+        try await fixture.sql("UPDATE pushmta_engine.delivery_part SET wave = CASE sent WHEN 8 THEN 1 ELSE 2 END")
+        let before = try required(try await fixture.store.plan(ofDelivery: id))
+        #expect(before.waves.map(\.sent) == [8, 5] && before.waves.map(\.failed) == [2, 0])
+        while try await purge(fixture, limit: 3) > 0 {}
+        #expect(try await count(fixture, "pushmta_engine.delivery_part") == 1)
+        let after = try required(try await fixture.store.plan(ofDelivery: id))
+        #expect(after.waves == before.waves && after.hours == .ignore)
+    }
+
     @Test("Old targets of a delivery that was never started are deleted, its other targets stay")
     func drafts() async throws {
         let fixture = try await StoreFixture.make()

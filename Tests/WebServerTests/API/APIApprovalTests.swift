@@ -43,7 +43,11 @@ import Testing
         let blind = try await site.key(.writeDeliveries, .readDeliveries)
         #expect(try await site.call("POST", "\(path)/approve", key: blind).status == 403)
         let other = try await site.key(.approveDeliveries, name: "legal")
-        let approved = try await site.call("POST", "\(path)/approve", key: other, #"{"comment": "fine"}"#)
+        let old = #"{"version": "00000000000000000000"}"#
+        let stale = try await site.call("POST", "\(path)/approve", key: other, old)
+        #expect(stale.status == 409 && stale["detail"]?.contains("changed since you looked") == true, "\(stale.answer)")
+        let seen = #"{"comment": "fine", "version": "\#(waiting["version"] ?? "")"}"#
+        let approved = try await site.call("POST", "\(path)/approve", key: other, seen)
         #expect(approved.status == 200 && approved["awaited"] == "false", "\(approved.answer)")
         #expect(approved["approval.by"] == "API key legal" && approved["approval.comment"] == "fine")
         let withdrawn = try await site.call("DELETE", "\(path)/approval", key: other)
