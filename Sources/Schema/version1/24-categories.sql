@@ -79,7 +79,8 @@ BEGIN
     IF earlier.is_transactional <> is_transactional THEN
         -- Who exempts a category from hours, caps and control groups has changed its deliveries.
         PERFORM note_maker(d.id) FROM pushmta_engine.delivery d
-        WHERE d.category_id = made AND d.started_at IS NULL AND d.finished_at IS NULL AND d.kind = 'batch' AND NOT d.proof;
+        WHERE d.id IN (SELECT x.delivery_id FROM delivery_application x WHERE x.category_id = made)
+            AND d.started_at IS NULL AND d.finished_at IS NULL AND d.kind = 'batch' AND NOT d.proof;
     END IF;
     IF earlier.is_transactional AND NOT is_transactional THEN
         PERFORM ask_for_messages();
