@@ -192,7 +192,11 @@ extension SupervisorLoop {
     {
         do {
             var counting: TargetCounting
-            if let earlier { counting = earlier } else { counting = try await store.targetCounting(ofDelivery: look.deliveryID) }
+            if let earlier {
+                counting = earlier
+            } else {
+                counting = try await store.targetCounting(ofDelivery: look.deliveryID)
+            }
             try await counting.advance()
             guard counting.isPrecise || counting.isOver else { return counting }
             try await store.refine(look, counting.counts)

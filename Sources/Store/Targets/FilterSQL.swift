@@ -15,8 +15,11 @@ struct FilterSQL {
     /// The columns of the mapping that the condition reads, in the order of their aliases.
     private(set) var mappingColumns: [MappingColumn] = []
 
-    /// Calls of the function that reads the history, one for each test of what people did.
-    private var behaviourCalls: [String] = []
+    /// What the condition costs, in subscriptions that are read: one with a field or two costs as much as its reading.
+    private(set) var cost = 1.0
+
+    /// The arguments of the function that reads the history, one for each test of what people did, and the blocks.
+    private var behaviourCalls: [(arguments: String, blocks: String)] = []
     private let first: Int
     private let mapping: TargetMapping?
     private let start: DatabaseTime
@@ -89,10 +92,11 @@ struct FilterSQL {
         let arguments = [
             bind(.text(test.kind.rawValue)), bind(.text(test.subject.word.rawValue)),
             test.subject.value.map { bind(.text($0)) } ?? "NULL", since ?? "NULL",
-            bind(.int32Array(behaviour.services)), blocks,
+            bind(.int32Array(behaviour.services)),
         ]
+        cost += 1.5
         let place = behaviourCalls.count
-        behaviourCalls.append("pushmta_engine.who_did(\(arguments.joined(separator: ", ")))")
+        behaviourCalls.append((arguments.joined(separator: ", "), blocks))
         return "(get_bit(b\(place).persons, (coalesce(s.person_id, s.id) & 4095)::integer) = 1 IS TRUE)"
     }
 
@@ -100,19 +104,32 @@ struct FilterSQL {
     /// that ``BehaviourScope`` names.
     var tablesSQL: String {
         behaviourCalls.enumerated().map { place, call in
-            "did\(place) AS MATERIALIZED (SELECT w.block, w.persons FROM \(call) w), "
+            """
+            did\(place) AS MATERIALIZED (
+                SELECT w.block, w.persons FROM pushmta_engine.who_did(\(call.arguments), \(call.blocks)) w
+            ),\u{20}
+            """
         }.joined()
     }
 
     /// Joins these tables to subscription `s`.
-    var joinsSQL: String { Self.joins(behaviourCalls.indices.map { "did\($0)" }) }
+    var joinsSQL: String { joins { place, _ in "did\(place)" } }
 
     /// Joins what these tables have without them: each part of a statement that does so asks for itself.
-    var ownJoinsSQL: String { Self.joins(behaviourCalls) }
+    var ownJoinsSQL: String {
+        joins { _, call in "pushmta_engine.who_did(\(call.arguments), \(call.blocks))" }
+    }
 
-    private static func joins(_ tables: [String]) -> String {
-        tables.enumerated().map { place, table in
-            " LEFT JOIN \(table) b\(place) ON b\(place).block = (coalesce(s.person_id, s.id) >> 12)::integer"
+    /// The same for a statement about few subscriptions: it asks for each.
+    var singleJoinsSQL: String {
+        joins { _, call in "LATERAL pushmta_engine.who_did(\(call.arguments), ARRAY[\(Self.block)])" }
+    }
+
+    private static let block = "(coalesce(s.person_id, s.id) >> 12)::integer"
+
+    private func joins(_ table: (Int, (arguments: String, blocks: String)) -> String) -> String {
+        behaviourCalls.enumerated().map { place, call in
+            " LEFT JOIN \(table(place, call)) b\(place) ON b\(place).block = \(Self.block)"
         }.joined()
     }
 
@@ -124,6 +141,7 @@ struct FilterSQL {
         // Comparisons by order use the text as written, not its canonical form.
         let operand = sign == "=" ? Self.named(given, field) : given
         let sql = Self.operand(column, kind, for: operand)
+        cost += Self.cost(kind, operand)
         let value =
             switch operand {
             case .text(let text), .textOrTime(let text, _): bind(.text(text))
@@ -142,6 +160,7 @@ struct FilterSQL {
         let operands = try literals.map { Self.named(try fitting($0, field, kind), field) }
         guard let first = operands.first else { return "false" }
         let sql = Self.operand(column, kind, for: first)
+        cost += Self.cost(kind, first)
         let list =
             switch first {
             case .text, .textOrTime:
@@ -197,6 +216,15 @@ struct FilterSQL {
         case (.text, .boolean): "CASE \(column) WHEN 'true' THEN true WHEN 'false' THEN false END"
         case (.text, .time): "pushmta_engine.filter_time(\(column))"
         default: column
+        }
+    }
+
+    /// A text must be proved to be a number or a time.
+    private static func cost(_ kind: TargetKind, _ literal: TargetLiteral) -> Double {
+        switch (kind, literal) {
+        case (.text, .number): 4
+        case (.text, .time): 10
+        default: 0
         }
     }
 

@@ -107,9 +107,11 @@ extension Store {
             )
         }
         let subject = try await query(CountSubject.sql, [.int64(id)]).one(CountSubject.init)
-        return subject.isListed
-            ? TargetCounting(id, listed: try await countList(of: id, target, subject, within: limit), within: limit)
-            : TargetCounting(id, parts: try await parts(of: id, try target.sampled(subject), subject), within: limit)
+        if subject.isListed {
+            let counts = try await countList(of: id, target, subject, within: limit)
+            return TargetCounting(id, listed: counts, within: limit)
+        }
+        return TargetCounting(id, parts: try await parts(of: id, try target.sampled(subject), subject), within: limit)
     }
 
     private func countList(of id: Int64, _ target: ChunkTarget, _ subject: CountSubject, within limit: Duration)

@@ -14,7 +14,7 @@ package struct TargetCounting: Sendable {
     private let listed: [TargetCount]
 
     /// Subscriptions that a step reads: two tenths of a second with two cores.
-    package static let step: Int64 = 1_200_000
+    package static let step: Int64 = 1_050_000
 
     init(_ delivery: Int64, parts: [TargetPart] = [], listed: [TargetCount] = [], within limit: Duration) {
         self.delivery = delivery

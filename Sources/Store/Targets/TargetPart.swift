@@ -14,8 +14,9 @@ struct TargetPart: Sendable {
     private static let narrow: Int64 = 16
     /// Of how many subscriptions one may be selected for wide windows to be cheaper all the same.
     private static let rare = 20.0
-    /// What a look-up of a person's other subscriptions costs, in subscriptions that are read.
-    private static let lookup = 12.0
+    /// What a look-up of a person's other subscriptions costs, in subscriptions that are read, and what it costs if it also
+    /// asks what the person did.
+    private static let (lookup, question) = (40.0, 80.0)
 
     init(_ name: String, _ sampler: TargetSampler, _ size: TargetSampler.Size) {
         self.name = name
@@ -53,7 +54,12 @@ struct TargetPart: Sendable {
         Double(sample.sums.messages + sample.sums.excluded) / Double(max(sample.sums.windows * span, 1))
     }
 
-    private var cost: Double { sampler.target.onePerUser ? 1 + Self.lookup * selected : 1 }
+    /// What a subscription costs on average, in those of a target that one field of all subscriptions selects.
+    private var cost: Double {
+        let filter = sampler.target.filter
+        guard sampler.target.onePerUser else { return filter?.cost ?? 1 }
+        return (filter?.cost ?? 1) + selected * (filter?.ownJoinsSQL.isEmpty == false ? Self.question : Self.lookup)
+    }
 
     private mutating func read(_ windows: Int64, until deadline: ContinuousClock.Instant) async throws {
         let from = sample.sums.windows

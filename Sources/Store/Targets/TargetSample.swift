@@ -27,8 +27,9 @@ struct TargetSample: Sendable, Hashable {
     static let fewest: Int64 = 64
     /// The wanted error, as a share of the number: 2 %, with room for rounding.
     private static let precision = 0.0198
-    /// What is read beyond the need that the sample shows, because a small sample shows it roughly: a tenth.
-    private static let margin = 1.1
+    /// A small sample shows roughly what is needed, so most of that is read next. Then it is known better, and a little more
+    /// than the rest is read.
+    private static let (most, little) = (0.7, 1.05)
 
     /// The number of rare matches is skewed: the exact limit for one that was found n times is about
     /// 1.96 * sqrt(n) + 1.9 above n.
@@ -55,7 +56,8 @@ struct TargetSample: Sendable, Hashable {
     func next(limit: Int64) -> Int64 {
         guard !isPrecise else { return 0 }
         guard sums.windows >= Self.fewest else { return min(Self.fewest, all - sums.windows) }
-        let wanted = Int64((needed * Self.margin).rounded(.up)) - sums.windows
+        let share = 4 * Double(sums.windows) < needed ? Self.most : Self.little
+        let wanted = Int64((needed * share).rounded(.up)) - sums.windows
         return max(min(max(wanted, Self.fewest), min(limit, all) - sums.windows), 0)
     }
 
@@ -83,7 +85,10 @@ struct TargetSample: Sendable, Hashable {
         let rest = max(1 - n / whole, 0)
         // Windows that are all alike, for example because none has a match, say nothing about rare ones that differ.
         let unseen = variance == 0 ? AudienceCounter.maxUnseen * max(mean, 1) : Self.skew
-        return max(AudienceCounter.deviations * (variance / n * rest).squareRoot() * whole + unseen / n * whole * rest, 1)
+        return max(
+            AudienceCounter.deviations * (variance / n * rest).squareRoot() * whole + unseen / n * whole * rest,
+            1
+        )
     }
 
     /// The estimate for all windows, or the count if all were read.

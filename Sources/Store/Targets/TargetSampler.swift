@@ -48,9 +48,11 @@ struct TargetSampler: Sendable {
     static let wholeSize: Int64 = 50_000
     /// Processes of the server that read at once, if it has cores for them.
     private static let workers = 4
-    /// A statement with more windows is divided among processes; each part has a few times as many as there are processes.
+    /// A statement with more windows is divided into parts, which the processes take one after the other.
     private static let serial = 64
     private static let parts = 8
+    /// Each part reads the history of what people did for itself.
+    private static let askingParts = 4
 
     /// The window that is read at a place in the order, which looks random and is always the same: a permutation of the
     /// numbers below `all` (a Feistel network of four rounds, repeated until its result is one of them).
@@ -125,56 +127,60 @@ struct TargetSampler: Sendable {
 /// The statement.
 extension TargetSampler {
     /// The next statement of the transaction is planned for its values and may use several processes of the server. The
-    /// history of what people did fits into memory.
+    /// history of what people did fits into memory. The planner takes a window for a large part of the table, so it would
+    /// rather read the whole application than a few thousand windows: it may not.
     ///
     /// Parameters: $1 the number of processes.
     private static let plan = """
         SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('max_parallel_workers_per_gather', $1, true),
             set_config('parallel_setup_cost', '0', true), set_config('parallel_tuple_cost', '0', true),
-            set_config('work_mem', '64MB', true)
+            set_config('enable_bitmapscan', 'off', true), set_config('enable_material', 'off', true),
+            set_config('enable_sort', 'off', true), set_config('work_mem', '64MB', true)
         """
 
     /// The messages, the squares of those of each window, and those that are selected and get none.
     ///
-    /// The server runs the parts of a UNION ALL in several processes if none of them reads a WITH query or has a sub-select
-    /// that does not depend on the row.
+    /// The server runs the parts of a UNION ALL in several processes if none of them reads a WITH query, is a lateral
+    /// sub-select, or has a sub-select that does not depend on the row. An outer join is read window by window.
     ///
     /// Parameters: $1 delivery, $2 the first id of each window, $3 how many ids a window has, $4 application, $5 all
     /// applications, and those of the filter.
-    private func sql(_ windows: Int) -> String {
-        let parts = windows > Self.serial ? Self.parts : 1
-        let size = (windows + parts - 1) / parts
-        let branches = stride(from: 0, to: windows, by: size).map { from in
-            """
-            SELECT c.messages, c.excluded FROM unnest(($2::bigint[])[\(from + 1):\(from + size)]) w(low)
-            CROSS JOIN LATERAL (
-                SELECT count(*) FILTER (WHERE j.is_sent) AS messages, count(*) FILTER (WHERE NOT j.is_sent) AS excluded
-                FROM (\(judgedSQL)) j) c
-            """
-        }
+    func sql(_ windows: Int) -> String {
+        let asks = target.filter?.ownJoinsSQL.isEmpty == false
+        let parts = windows > Self.serial ? (asks ? Self.askingParts : Self.parts) : 1
+        let size = max((windows + parts - 1) / parts, 1)
+        let branches = stride(from: 0, to: windows, by: size)
+            .map { branch("($2::bigint[])[\($0 + 1):\($0 + size)]") }.joined(separator: "\nUNION ALL\n")
         return """
             SELECT coalesce(sum(f.messages), 0)::bigint, coalesce(sum(f.messages::double precision ^ 2), 0),
-                coalesce(sum(f.excluded), 0)::bigint
-            FROM (\(branches.joined(separator: "\nUNION ALL\n"))) f
+                coalesce(sum(f.selected - f.messages), 0)::bigint
+            FROM (\(target.onePerUser ? onePerPerson(branches) : branches)) f
             """
     }
 
-    /// The subscriptions of a window that the delivery selects, and whether they get a message.
-    private var judgedSQL: String {
-        let window = "s.application_id = $4 AND s.id >= w.low AND s.id < w.low + $3 AND \(selected)"
-        guard target.onePerUser else {
-            return """
-                SELECT NOT (\(isLeftOut)\(heldOut("s"))) AS is_sent FROM pushmta_engine.subscription s\(joins) WHERE \(window) OFFSET 0
-                """
+    /// The numbers of each of these windows or, if only one subscription of a person gets the message, their subscriptions.
+    private func branch(_ lows: String) -> String {
+        let joins = target.filter?.ownJoinsSQL ?? ""
+        let subscriptions = "pushmta_engine.subscription s\(joins)"
+        let windows = """
+            FROM unnest(\(lows)) w(low) LEFT JOIN \(joins.isEmpty ? subscriptions : "(\(subscriptions))")
+                ON s.application_id = $4 AND s.id >= w.low AND s.id < w.low + $3 AND \(selected)
+            """
+        if target.onePerUser {
+            return "SELECT w.low, s.id, s.user_key, s.registered_at, \(isLeftOut) AS is_left_out \(windows)"
         }
         return """
-            SELECT NOT (p.is_left_out OR \(isRepeated)\(heldOut("p"))) AS is_sent FROM (
-                SELECT s.id, s.user_key, s.registered_at, \(isLeftOut) AS is_left_out
-                FROM pushmta_engine.subscription s\(joins) WHERE \(window) OFFSET 0) p OFFSET 0
+            SELECT count(s.id) FILTER (WHERE NOT (\(isLeftOut)\(heldOut("s")))) AS messages, count(s.id) AS selected
+            \(windows) GROUP BY w.low
             """
     }
 
-    private var joins: String { target.filter?.ownJoinsSQL ?? "" }
+    private func onePerPerson(_ subscriptions: String) -> String {
+        """
+        SELECT count(p.id) FILTER (WHERE NOT (p.is_left_out OR \(isRepeated)\(heldOut("p")))) AS messages, count(p.id) AS selected
+        FROM (\(subscriptions) OFFSET 0) p GROUP BY p.low
+        """
+    }
 
     /// Whether a subscription `s` is selected. One that was created for a seed address belongs to no user.
     private var selected: String {
@@ -183,7 +189,8 @@ extension TargetSampler {
 
     /// Whether it gets no message on its own account.
     private var isLeftOut: String {
-        "(" + ["\(target.exclusionSQL(of: "s")) <> 0", target.exclusions.condition(subject: "s")].compactMap(\.self)
+        "("
+            + ["\(target.exclusionSQL(of: "s")) <> 0", target.exclusions.condition(subject: "s")].compactMap(\.self)
             .joined(separator: " OR ") + ")"
     }
 
@@ -191,7 +198,7 @@ extension TargetSampler {
     /// planner from reading all subscriptions at once.
     private var isRepeated: String {
         """
-        p.user_key <> '' AND (SELECT true FROM pushmta_engine.subscription s\(joins)
+        p.user_key <> '' AND (SELECT true FROM pushmta_engine.subscription s\(target.filter?.singleJoinsSQL ?? "")
             WHERE s.user_key = p.user_key AND s.user_key <> '' AND s.application_id = ANY($5)
                 AND (s.registered_at, s.id) > (p.registered_at, p.id) AND \(selected) AND NOT \(isLeftOut) LIMIT 1) IS NOT NULL
         """

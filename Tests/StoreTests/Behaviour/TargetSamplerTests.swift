@@ -58,10 +58,10 @@ struct TargetSamplerTests {
         #expect(!common.isPrecise && common.next(limit: 10_000) == 64)
         common.add(TargetSample.Sums(windows: 64, messages: 3_200, squares: 64 * 2_525, excluded: 0))
         #expect(common.isPrecise && common.next(limit: 10_000) == 0)
-        // One in each window, give or take one: 9,954 windows, fewer because they are a tenth of all, and a tenth more.
+        // One in each window, give or take one: 9,954 windows, 9,053 because they are a tenth of all, seven tenths at first.
         var rare = TargetSample(of: 100_000)
         rare.add(TargetSample.Sums(windows: 64, messages: 64, squares: 128, excluded: 0))
-        #expect((9_890...9_900).contains(rare.next(limit: 100_000)), "\(rare.next(limit: 100_000))")
+        #expect((6_270...6_280).contains(rare.next(limit: 100_000)), "\(rare.next(limit: 100_000))")
         #expect(rare.next(limit: 1_000) == 936 && rare.next(limit: 64) == 0)
         var none = TargetSample(of: 100_000)
         none.add(TargetSample.Sums(windows: 64, messages: 0, squares: 0, excluded: 0))
