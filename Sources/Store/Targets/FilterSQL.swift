@@ -94,7 +94,7 @@ struct FilterSQL {
             test.subject.value.map { bind(.text($0)) } ?? "NULL", since ?? "NULL",
             bind(.int32Array(behaviour.services)),
         ]
-        cost += 1.5
+        cost += 1
         let place = behaviourCalls.count
         behaviourCalls.append((arguments.joined(separator: ", "), blocks))
         return "(get_bit(b\(place).persons, (coalesce(s.person_id, s.id) & 4095)::integer) = 1 IS TRUE)"
@@ -222,7 +222,7 @@ struct FilterSQL {
     /// A text must be proved to be a number or a time.
     private static func cost(_ kind: TargetKind, _ literal: TargetLiteral) -> Double {
         switch (kind, literal) {
-        case (.text, .number): 4
+        case (.text, .number): 5
         case (.text, .time): 10
         default: 0
         }

@@ -140,8 +140,8 @@ extension TargetSampler {
 
     /// The messages, the squares of those of each window, and those that are selected and get none.
     ///
-    /// The server runs the parts of a UNION ALL in several processes if none of them reads a WITH query, is a lateral
-    /// sub-select, or has a sub-select that does not depend on the row. An outer join is read window by window.
+    /// The server runs the parts of a UNION ALL in several processes if none of them reads a WITH query or has a lateral
+    /// sub-select, a look-up for a row, or a sub-select of a constant. An outer join is read window by window.
     ///
     /// Parameters: $1 delivery, $2 the first id of each window, $3 how many ids a window has, $4 application, $5 all
     /// applications, and those of the filter.
@@ -154,11 +154,14 @@ extension TargetSampler {
         return """
             SELECT coalesce(sum(f.messages), 0)::bigint, coalesce(sum(f.messages::double precision ^ 2), 0),
                 coalesce(sum(f.selected - f.messages), 0)::bigint
-            FROM (\(target.onePerUser ? onePerPerson(branches) : branches)) f
+            FROM (\(looksUp ? judged(branches) : branches)) f
             """
     }
 
-    /// The numbers of each of these windows or, if only one subscription of a person gets the message, their subscriptions.
+    /// Whether something is looked up for each subscription that is selected.
+    private var looksUp: Bool { target.onePerUser || target.categorySQL != nil || !target.exclusions.isEmpty }
+
+    /// The numbers of each of these windows or, if something is looked up for each subscription, the subscriptions.
     private func branch(_ lows: String) -> String {
         let joins = target.filter?.ownJoinsSQL ?? ""
         let subscriptions = "pushmta_engine.subscription s\(joins)"
@@ -166,8 +169,8 @@ extension TargetSampler {
             FROM unnest(\(lows)) w(low) LEFT JOIN \(joins.isEmpty ? subscriptions : "(\(subscriptions))")
                 ON s.application_id = $4 AND s.id >= w.low AND s.id < w.low + $3 AND \(selected)
             """
-        if target.onePerUser {
-            return "SELECT w.low, s.id, s.user_key, s.registered_at, \(isLeftOut) AS is_left_out \(windows)"
+        if looksUp {
+            return "SELECT w.low, \(target.columns(and: ["application_id", "registered_at", "user_key"])) \(windows)"
         }
         return """
             SELECT count(s.id) FILTER (WHERE NOT (\(isLeftOut)\(heldOut("s")))) AS messages, count(s.id) AS selected
@@ -175,11 +178,14 @@ extension TargetSampler {
             """
     }
 
-    private func onePerPerson(_ subscriptions: String) -> String {
-        """
-        SELECT count(p.id) FILTER (WHERE NOT (p.is_left_out OR \(isRepeated)\(heldOut("p")))) AS messages, count(p.id) AS selected
-        FROM (\(subscriptions) OFFSET 0) p GROUP BY p.low
-        """
+    /// The numbers of windows with these subscriptions.
+    private func judged(_ subscriptions: String) -> String {
+        let isRepeated = target.onePerUser ? " OR \(isRepeated)" : ""
+        return """
+            SELECT count(p.id) FILTER (WHERE NOT (p.is_left_out\(isRepeated)\(heldOut("p")))) AS messages, count(p.id) AS selected
+            FROM (SELECT s.low, s.id, s.user_key, s.registered_at, \(isLeftOut) AS is_left_out
+                FROM (\(subscriptions) OFFSET 0) s OFFSET 0) p GROUP BY p.low
+            """
     }
 
     /// Whether a subscription `s` is selected. One that was created for a seed address belongs to no user.
