@@ -16,12 +16,12 @@ struct CountSubject: Sendable {
     static let sql = """
         SELECT d.target_kind = 'explicit', d.allow_duplicates, d.category_id, e.seed, e.hold_out::text,
             coalesce((SELECT s.id FROM pushmta_engine.subscription s ORDER BY s.id DESC LIMIT 1), 0),
-            ARRAY(SELECT a.id \(applications)), ARRAY(SELECT a.name \(applications))
+            ARRAY(SELECT a.id \(applicationsSQL)), ARRAY(SELECT a.name \(applicationsSQL))
         FROM pushmta_engine.delivery d LEFT JOIN pushmta_engine.experiment e ON e.delivery_id = d.id AND e.hold_out > 0
         WHERE d.id = $1
         """
 
-    private static let applications = """
+    private static let applicationsSQL = """
         FROM pushmta_engine.delivery_application x JOIN pushmta_engine.application a ON a.id = x.application_id
             WHERE x.delivery_id = d.id ORDER BY a.name
         """

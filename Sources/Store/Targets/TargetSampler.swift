@@ -49,10 +49,9 @@ struct TargetSampler: Sendable {
     /// Processes of the server that read at once, if it has cores for them.
     private static let workers = 4
     /// A statement with more windows is divided into parts, which the processes take one after the other.
-    private static let serial = 64
-    private static let parts = 8
-    /// Each part reads the history of what people did for itself.
-    private static let askingParts = 4
+    private static let plain = (serial: 64, parts: 8)
+    /// The same if each part reads the history of what people did for itself.
+    private static let asking = (serial: 512, parts: 4)
 
     /// The window that is read at a place in the order, which looks random and is always the same: a permutation of the
     /// numbers below `all` (a Feistel network of four rounds, repeated until its result is one of them).
@@ -146,8 +145,8 @@ extension TargetSampler {
     /// Parameters: $1 delivery, $2 the first id of each window, $3 how many ids a window has, $4 application, $5 all
     /// applications, and those of the filter.
     func sql(_ windows: Int) -> String {
-        let asks = target.filter?.ownJoinsSQL.isEmpty == false
-        let parts = windows > Self.serial ? (asks ? Self.askingParts : Self.parts) : 1
+        let division = target.filter?.ownJoinsSQL.isEmpty == false ? Self.asking : Self.plain
+        let parts = windows > division.serial ? division.parts : 1
         let size = max((windows + parts - 1) / parts, 1)
         let branches = stride(from: 0, to: windows, by: size)
             .map { branch("($2::bigint[])[\($0 + 1):\($0 + size)]") }.joined(separator: "\nUNION ALL\n")
@@ -180,9 +179,9 @@ extension TargetSampler {
 
     /// The numbers of windows with these subscriptions.
     private func judged(_ subscriptions: String) -> String {
-        let isRepeated = target.onePerUser ? " OR \(isRepeated)" : ""
+        let repeated = target.onePerUser ? " OR \(isRepeated)" : ""
         return """
-            SELECT count(p.id) FILTER (WHERE NOT (p.is_left_out\(isRepeated)\(heldOut("p")))) AS messages, count(p.id) AS selected
+            SELECT count(p.id) FILTER (WHERE NOT (p.is_left_out\(repeated)\(heldOut("p")))) AS messages, count(p.id) AS selected
             FROM (SELECT s.low, s.id, s.user_key, s.registered_at, \(isLeftOut) AS is_left_out
                 FROM (\(subscriptions) OFFSET 0) s OFFSET 0) p GROUP BY p.low
             """
