@@ -156,24 +156,56 @@ extension SupervisorLoop {
         }
     }
 
-    /// Takes looks at deliveries, one after the other, for people who wait for them.
+    /// Takes looks at deliveries, one after the other, for people who wait for them. What was counted roughly is counted on
+    /// while nobody waits.
     private func looks(_ store: Store) -> Duty {
         duty("Taking looks at deliveries", event: events.look) {
-            while let look = try await store.takeLook() {
-                let answer: DeliveryLookAnswer
-                do {
-                    answer = try await self.analyst.look(store, look)
-                } catch {
-                    guard !DatabaseAvailability.isOutage(error) else { throw error }
-                    self.logger.failure("A look at delivery \(look.deliveryID) failed", of: error)
-                    answer = .problem("It could not be looked at: \(error)")
+            var rough: [(look: DeliveryLook, counting: TargetCounting?)] = []
+            while true {
+                if let look = try await store.takeLook() {
+                    let answer = try await self.answer(look, store)
+                    try await store.answer(look, answer)
+                    if answer.isRough { rough.append((look, nil)) }
+                } else if try await !store.countAskedAudience() {
+                    guard let (look, counting) = rough.popLast() else { break }
+                    if let more = try await self.refined(look, counting, store) { rough.append((look, more)) }
                 }
-                try await store.answer(look, answer)
             }
-            while try await store.countAskedAudience() {}
             try await store.dropOldLooks()
             return self.pollInterval
         }
+    }
+
+    private func answer(_ look: DeliveryLook, _ store: Store) async throws -> DeliveryLookAnswer {
+        do {
+            return try await analyst.look(store, look)
+        } catch {
+            guard !DatabaseAvailability.isOutage(error) else { throw error }
+            logger.failure("A look at delivery \(look.deliveryID) failed", of: error)
+            return .problem("It could not be looked at: \(error)")
+        }
+    }
+
+    /// Counts one step further. Returns the count; nil if it ended, and its answer is stored.
+    private func refined(_ look: DeliveryLook, _ earlier: TargetCounting?, _ store: Store) async throws
+        -> TargetCounting?
+    {
+        do {
+            var counting: TargetCounting
+            if let earlier {
+                counting = earlier
+            } else {
+                counting = try await store.targetCounting(ofDelivery: look.deliveryID)
+            }
+            try await counting.advance()
+            guard counting.isPrecise || counting.isOver else { return counting }
+            try await store.refine(look, counting.counts)
+        } catch {
+            // The first answer stays.
+            guard !DatabaseAvailability.isOutage(error) else { throw error }
+            logger.failure("The target of delivery \(look.deliveryID) was not counted further", of: error)
+        }
+        return nil
     }
 
     private func figures(_ store: Store) -> Duty {

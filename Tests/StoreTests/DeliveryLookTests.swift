@@ -105,6 +105,30 @@ struct DeliveryLookTests {
         #expect(try await fixture.store.askTargetCount(ofDelivery: id).problem == "free")
     }
 
+    @Test("A rough answer is replaced by a better one, but not the answer to a later question")
+    func refined() async throws {
+        let (fixture, id) = try await edited()
+        let store = fixture.store
+        _ = try await store.askTargetCount(ofDelivery: id)
+        let look = try required(try await store.takeLook())
+        let rough = TargetCount(application: "shop-ios", messages: 30, excluded: 8, error: 12)
+        let better = TargetCount(application: "shop-ios", messages: 32, excluded: 8)
+        #expect(DeliveryLookAnswer.counts([better, rough]).isRough)
+        #expect(!DeliveryLookAnswer.counts([better]).isRough && !DeliveryLookAnswer.problem("none").isRough)
+        // Nothing to replace yet.
+        try await store.refine(look, [better])
+        #expect(try await store.askTargetCount(ofDelivery: id).answeredAt == nil)
+        try await store.answer(look, .counts([rough]))
+        #expect(try await store.askTargetCount(ofDelivery: id).counts == [rough])
+        try await store.refine(look, [better])
+        #expect(try await store.askTargetCount(ofDelivery: id).counts == [better])
+        try await store.setTarget(ofDelivery: id, DeliveryTarget(filter: "locale = 'de'"))
+        _ = try await store.askTargetCount(ofDelivery: id)
+        try await store.answer(look, .counts([rough]))
+        try await store.refine(look, [better])
+        #expect(try await store.askTargetCount(ofDelivery: id).answeredAt == nil)
+    }
+
     @Test("The first call asks, a later one returns the answer, and a change asks again")
     func asked() async throws {
         let (fixture, id) = try await edited()

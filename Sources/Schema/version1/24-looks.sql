@@ -111,7 +111,8 @@ COMMENT ON FUNCTION pushmta.count_target(bigint) IS
     'How many messages a delivery would make now, and how many people it would exclude, by application, without its seed addresses. It '
     'does not ask frequency caps. A large target is estimated from a sample (estimate): the number of messages is off '
     'by at most error, at 95 % confidence. Two counts at the same moment agree. The first call asks a supervisor and returns the state '
-    '''requested''; a later one returns ''answered'' (in psql: \watch 1). problem says why it was not counted; '
+    '''requested''; a later one returns ''answered'' (in psql: \watch 1). If very few subscriptions match, the first answer '
+    'has an error of more than 2 %, and a call some seconds later returns a better one. problem says why it was not counted; '
     'pushmta.analyze_delivery counts everything.';
 
 CREATE FUNCTION pushmta_engine.take_look() RETURNS SETOF pushmta_engine.delivery_look LANGUAGE sql

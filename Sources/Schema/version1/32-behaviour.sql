@@ -197,7 +197,7 @@ COMMENT ON FUNCTION pushmta_engine.behaviour_deliveries(text, text, integer[]) I
     'the category with this name. Null: any.';
 
 CREATE FUNCTION pushmta_engine.who_did(word text, subject text, value text, since date, services integer[], blocks integer[])
-    RETURNS TABLE (block integer, persons bit varying) LANGUAGE plpgsql STABLE SECURITY DEFINER
+    RETURNS TABLE (block integer, persons bit varying) LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE

@@ -42,6 +42,18 @@ extension Store {
         )
     }
 
+    /// Replaces the answer to a look by a better one, unless something else was asked about the same meanwhile.
+    package func refine(_ look: DeliveryLook, _ counts: [TargetCount]) async throws {
+        try await query(
+            """
+            UPDATE pushmta_engine.delivery_look SET answer = $3, answered_at = clock_timestamp()
+            WHERE id = (SELECT l.id FROM pushmta_engine.delivery_look l WHERE l.id = $1 AND l.digest = $2 AND l.answered_at IS NOT NULL
+                FOR NO KEY UPDATE SKIP LOCKED)
+            """,
+            [.int64(look.id), .text(look.digest), .json(try DeliveryLookAnswer.counts(counts).json)]
+        )
+    }
+
     /// Deletes looks that are an hour old.
     package func dropOldLooks() async throws {
         try await query("SELECT pushmta_engine.drop_old_looks()")

@@ -21,6 +21,12 @@ package enum DeliveryLookAnswer: Sendable, Hashable {
     /// Why there is no other answer.
     case problem(String)
 
+    /// Whether a longer count would say more.
+    package var isRough: Bool {
+        guard case .counts(let counts) = self else { return false }
+        return counts.contains { !$0.isPrecise }
+    }
+
     var json: String {
         get throws {
             switch self {

@@ -34,6 +34,8 @@ struct ChunkTarget {
     var mapping: TargetMapping?
     /// The view's values for the people of the next chunk.
     var people: MappedPeople?
+    /// What the filter was compiled from.
+    var source: (filter: TargetFilter, start: DatabaseTime)?
 
     /// The reason that a subscription gets no message, apart from the delivery's exclusion lists; 0 for none. Only
     /// one-time codes, opt-outs from a category and control groups need more than the column `exclusion`, which is in
@@ -262,6 +264,7 @@ extension ChunkTarget {
             self.mapping = found
         }
         if filter.asksBehaviour, let forgetfulService { throw Store.keepsNoBehaviour(forgetfulService) }
+        source = (filter, start)
         self.filter = try FilterSQL(
             filter,
             firstParameter: Self.firstFilterParameter,
@@ -269,6 +272,22 @@ extension ChunkTarget {
             start: start,
             behaviour: BehaviourScope(services: services, of: judgedSQL)
         )
+    }
+
+    /// The same target, compiled for statements that are planned for its values and that several processes may run.
+    func sampled(_ subject: CountSubject) throws -> ChunkTarget {
+        var target = self
+        if categorySQL != nil { target.categorySQL = subject.categoryID.map { "\($0)" } }
+        guard let source else { return target }
+        target.filter = try FilterSQL(
+            source.filter,
+            firstParameter: Self.firstFilterParameter,
+            mapping: nil,
+            start: source.start,
+            behaviour: BehaviourScope(services: services, through: subject.lastSubscription),
+            isPlannedWithValues: true
+        )
+        return target
     }
 
     /// The subscriptions that a chunk judges: those of the slice or the pool, and, where a token may have two users, the

@@ -5,13 +5,26 @@ import PushCore
 struct BehaviourScope: Sendable, Hashable {
     /// The services whose history is asked; all of them keep one.
     let services: [Int32]
-    /// A query for the blocks of 4,096 persons of all subscriptions that the statement judges.
-    let blocks: String
+    let blocks: Blocks
+
+    /// The blocks of 4,096 persons of all subscriptions that the statement judges.
+    enum Blocks: Sendable, Hashable {
+        /// A query for them.
+        case query(String)
+        /// All blocks up to this one. Each part of a statement can then ask for itself, in a process of its own.
+        case through(Int32)
+    }
 
     /// - Parameter persons: a query for subscriptions with their `id` and `person_id`, or the name of such a table.
     init(services: [Int32], of subscriptions: String) {
         self.services = services
-        blocks = "SELECT DISTINCT (coalesce(x.person_id, x.id) >> 12)::integer FROM \(subscriptions) x"
+        blocks = .query("SELECT DISTINCT (coalesce(x.person_id, x.id) >> 12)::integer FROM \(subscriptions) x")
+    }
+
+    /// - Parameter last: the highest id of a subscription; the number of a person is the id of one of theirs.
+    init(services: [Int32], through last: Int64) {
+        self.services = services
+        blocks = .through(Int32(clamping: last >> 12))
     }
 }
 

@@ -15,11 +15,16 @@ struct FilterSQL {
     /// The columns of the mapping that the condition reads, in the order of their aliases.
     private(set) var mappingColumns: [MappingColumn] = []
 
-    private var behaviourTables: [String] = []
+    /// What the condition costs, in subscriptions that are read: one with a field or two costs as much as its reading.
+    private(set) var cost = 1.0
+
+    /// The arguments of the function that reads the history, one for each test of what people did, and the blocks.
+    private var behaviourCalls: [(arguments: String, blocks: String)] = []
     private let first: Int
     private let mapping: TargetMapping?
     private let start: DatabaseTime
     private let behaviour: BehaviourScope?
+    private let isPlannedWithValues: Bool
 
     /// Builds the condition.
     ///
@@ -28,17 +33,21 @@ struct FilterSQL {
     ///   - mapping: required if the filter uses its columns.
     ///   - start: the meaning of `now`.
     ///   - behaviour: required if the filter asks what people did.
+    ///   - isPlannedWithValues: whether the statement is planned for these values alone. Then no part of the condition
+    ///     keeps the server from running it in several processes.
     init(
         _ filter: TargetFilter,
         firstParameter first: Int,
         mapping: TargetMapping?,
         start: DatabaseTime,
-        behaviour: BehaviourScope? = nil
+        behaviour: BehaviourScope? = nil,
+        isPlannedWithValues: Bool = false
     ) throws {
         self.first = first
         self.mapping = mapping
         self.start = start
         self.behaviour = behaviour
+        self.isPlannedWithValues = isPlannedWithValues
         condition = try sql(filter)
     }
 
@@ -75,44 +84,70 @@ struct FilterSQL {
             let moment = start.microsecondsSince2000 &- Int64(days) &* 86_400_000_000
             return "(\(bind(.timestamp(microsecondsSince2000: moment))) AT TIME ZONE 'UTC')::date"
         }
+        let blocks =
+            switch behaviour.blocks {
+            case .query(let query): "ARRAY(\(query))"
+            case .through(let last): bind(.int32Array(Array(0...max(last, 0))))
+            }
         let arguments = [
             bind(.text(test.kind.rawValue)), bind(.text(test.subject.word.rawValue)),
             test.subject.value.map { bind(.text($0)) } ?? "NULL", since ?? "NULL",
-            bind(.int32Array(behaviour.services)), "ARRAY(\(behaviour.blocks))",
+            bind(.int32Array(behaviour.services)),
         ]
-        let place = behaviourTables.count
-        behaviourTables.append(
-            """
-            did\(place) AS MATERIALIZED (
-                SELECT w.block, w.persons FROM pushmta_engine.who_did(\(arguments.joined(separator: ", "))) w
-            )
-            """
-        )
+        cost += 1
+        let place = behaviourCalls.count
+        behaviourCalls.append((arguments.joined(separator: ", "), blocks))
         return "(get_bit(b\(place).persons, (coalesce(s.person_id, s.id) & 4095)::integer) = 1 IS TRUE)"
     }
 
     /// The tables of the statement that the condition reads, each with a comma after it. They belong behind the tables
     /// that ``BehaviourScope`` names.
-    var tablesSQL: String { behaviourTables.map { "\($0), " }.joined() }
-
-    /// Joins these tables to subscription `s`.
-    var joinsSQL: String {
-        behaviourTables.indices.map { place in
-            " LEFT JOIN did\(place) b\(place) ON b\(place).block = (coalesce(s.person_id, s.id) >> 12)::integer"
+    var tablesSQL: String {
+        behaviourCalls.enumerated().map { place, call in
+            """
+            did\(place) AS MATERIALIZED (
+                SELECT w.block, w.persons FROM pushmta_engine.who_did(\(call.arguments), \(call.blocks)) w
+            ),\u{20}
+            """
         }.joined()
     }
 
-    /// The sub-select of a constant is evaluated once per statement; a cast would be evaluated for each row.
+    /// Joins these tables to subscription `s`.
+    var joinsSQL: String { joins { place, _ in "did\(place)" } }
+
+    /// Joins what these tables have without them: each part of a statement that does so asks for itself.
+    var ownJoinsSQL: String {
+        joins { _, call in "pushmta_engine.who_did(\(call.arguments), \(call.blocks))" }
+    }
+
+    /// The same for a statement about few subscriptions: it asks for each.
+    var singleJoinsSQL: String {
+        joins { _, call in "LATERAL pushmta_engine.who_did(\(call.arguments), ARRAY[\(Self.block)])" }
+    }
+
+    private static let block = "(coalesce(s.person_id, s.id) >> 12)::integer"
+
+    private func joins(_ table: (Int, (arguments: String, blocks: String)) -> String) -> String {
+        behaviourCalls.enumerated().map { place, call in
+            " LEFT JOIN \(table(place, call)) b\(place) ON b\(place).block = \(Self.block)"
+        }.joined()
+    }
+
+    /// The sub-select of a constant is evaluated once per statement; a cast would be evaluated for each row, unless the
+    /// planner knows the value.
     private mutating func compare(_ field: TargetField, _ sign: String, _ literal: TargetLiteral) throws -> String {
         let (column, kind) = try column(field)
         let given = try fitting(literal, field, kind)
         // Comparisons by order use the text as written, not its canonical form.
         let operand = sign == "=" ? Self.named(given, field) : given
         let sql = Self.operand(column, kind, for: operand)
+        cost += Self.cost(kind, operand)
         let value =
             switch operand {
             case .text(let text), .textOrTime(let text, _): bind(.text(text))
-            case .number(let digits): "(SELECT \(bind(.text(digits)))::numeric)"
+            case .number(let digits):
+                isPlannedWithValues
+                    ? "\(bind(.text(digits)))::numeric" : "(SELECT \(bind(.text(digits)))::numeric)"
             case .boolean(let flag): flag ? "true" : "false"
             case .time(let moment): bind(.timestamp(microsecondsSince2000: microseconds(moment)))
             }
@@ -125,6 +160,7 @@ struct FilterSQL {
         let operands = try literals.map { Self.named(try fitting($0, field, kind), field) }
         guard let first = operands.first else { return "false" }
         let sql = Self.operand(column, kind, for: first)
+        cost += Self.cost(kind, first)
         let list =
             switch first {
             case .text, .textOrTime:
@@ -180,6 +216,15 @@ struct FilterSQL {
         case (.text, .boolean): "CASE \(column) WHEN 'true' THEN true WHEN 'false' THEN false END"
         case (.text, .time): "pushmta_engine.filter_time(\(column))"
         default: column
+        }
+    }
+
+    /// A text must be proved to be a number or a time.
+    private static func cost(_ kind: TargetKind, _ literal: TargetLiteral) -> Double {
+        switch (kind, literal) {
+        case (.text, .number): 5
+        case (.text, .time): 10
+        default: 0
         }
     }
 

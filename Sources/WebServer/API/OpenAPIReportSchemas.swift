@@ -150,7 +150,7 @@ extension OpenAPISchemas {
                     "messages": {"type": "integer", "minimum": 0},
                     "excluded": {"type": "integer", "minimum": 0, "description": "People that the target selects and that get no message."},
                     "estimate": {"type": "boolean", "description": "Whether the numbers are estimated from a sample, as those of large targets are."},
-                    "error": {"type": ["integer", "null"], "minimum": 0, "description": "How far messages may be off at 95 % confidence, at most 2 % unless the count ran out of time. null for a count."}
+                    "error": {"type": ["integer", "null"], "minimum": 0, "description": "How far messages may be off at 95 % confidence. At most 2 % of messages, unless very few subscriptions match: then a call some seconds later returns a better number. null for a count."}
                   }
                 }
               },

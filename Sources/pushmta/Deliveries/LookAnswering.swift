@@ -11,7 +11,7 @@ enum LookAnswering {
     static func answer(_ look: DeliveryLook, _ store: Store) async throws -> DeliveryLookAnswer {
         do {
             guard let subscription = look.subscriptionID else {
-                return .counts(try await store.countTarget(ofDelivery: look.deliveryID))
+                return .counts(try await store.countTargetRoughly(ofDelivery: look.deliveryID))
             }
             return .message(try await message(look, to: subscription, store))
         } catch let error as ContentError {

@@ -1,0 +1,39 @@
+/// What the count of a delivery's target needs to know of the delivery, besides the target.
+struct CountSubject: Sendable {
+    /// Whether it goes to a list of targets.
+    let isListed: Bool
+    /// Whether a subscription that is listed twice gets two messages.
+    let allowsDuplicates: Bool
+    let categoryID: Int32?
+    let holdOut: TargetSampler.HoldOut?
+    /// The highest id of a subscription.
+    let lastSubscription: Int64
+    /// By name.
+    let applications: [Int32]
+    let names: [String]
+
+    /// Parameters: $1 delivery.
+    static let sql = """
+        SELECT d.target_kind = 'explicit', d.allow_duplicates, d.category_id, e.seed, e.hold_out::text,
+            coalesce((SELECT s.id FROM pushmta_engine.subscription s ORDER BY s.id DESC LIMIT 1), 0),
+            ARRAY(SELECT a.id \(applicationsSQL)), ARRAY(SELECT a.name \(applicationsSQL))
+        FROM pushmta_engine.delivery d LEFT JOIN pushmta_engine.experiment e ON e.delivery_id = d.id AND e.hold_out > 0
+        WHERE d.id = $1
+        """
+
+    private static let applicationsSQL = """
+        FROM pushmta_engine.delivery_application x JOIN pushmta_engine.application a ON a.id = x.application_id
+            WHERE x.delivery_id = d.id ORDER BY a.name
+        """
+
+    init(_ row: inout RowReader) throws {
+        isListed = try row.bool()
+        allowsDuplicates = try row.bool()
+        categoryID = try row.int32OrNil()
+        let (seed, share) = (try row.int64OrNil(), try row.textOrNil())
+        holdOut = seed.flatMap { seed in share.map { TargetSampler.HoldOut(seed: seed, share: $0) } }
+        lastSubscription = try row.int64()
+        applications = try row.int32Array()
+        names = try row.textArray()
+    }
+}
