@@ -690,7 +690,11 @@ BEGIN
     END IF;
     -- What the API gave, and nobody has processed.
     DELETE FROM event_page p WHERE p.consumer_id = found_id RETURNING p.slices INTO waiting;
-    RETURN QUERY SELECT i.* FROM event_items(coalesce(waiting, take_events(found_id, most))) i;
+    IF waiting IS NULL THEN
+        -- A statement of its own: the next one also sees what was committed while this one waited.
+        waiting := take_events(found_id, most);
+    END IF;
+    RETURN QUERY SELECT i.* FROM event_items(waiting) i;
 END $$;
 COMMENT ON FUNCTION pushmta.next_events(text, integer) IS
     'The next events of a consumer, up to the given number. They count as read when the transaction commits: process them in it, or make '
