@@ -80,6 +80,11 @@ include-name = "POST /consumers/{{name}}/webhook"
 checks.positive_data_acceptance.enabled = false
 
 [[operations]]
+# an authority has a host
+include-name = "PATCH /consumers/{{name}}/webhook"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
 # variables, as above
 include-name = "POST /messages"
 checks.positive_data_acceptance.enabled = false
@@ -818,6 +823,8 @@ def manage_events(api):
     require(secret.startswith("whsec_"), "the secret has another form")
     hook = next(row for row in api.get("/webhooks")["webhooks"] if row["consumer"] == "walk")
     require(hook["host"] == "hooks.example.com" and hook["active"] and secret not in str(hook), f"the webhook is {hook}")
+    moved = api.call("PATCH", "/consumers/walk/webhook", {"url": "https://new.example.com/push"})
+    require(moved["host"] == "new.example.com", f"the webhook is {moved}")
     require(not api.call("POST", "/consumers/walk/webhook/pause")["active"], "the webhook is not paused")
     require(api.call("POST", "/consumers/walk/webhook/resume")["active"], "the webhook stays paused")
     require(api.post("/consumers/walk/webhook/secret", {})["secret"] != secret, "the secret stays")

@@ -108,7 +108,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.as_percent pushmta_engine.circuit_of pushmta_engine.event_alarms pushmta_engine.event_names '
             'pushmta_engine.expiry_step '
             'pushmta_engine.expiry_text pushmta_engine.difference_words pushmta_engine.error_share '
-            'pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.first_unread pushmta_engine.is_forgetting '
+            'pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.has_unread pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
             'pushmta_engine.login_text pushmta_engine.uncounted '
             'pushmta_engine.approval_version pushmta_engine.is_push_token pushmta_engine.plan_words pushmta_engine.rate_at '
@@ -192,6 +192,7 @@ WITH given (role, kind, privileges, objects) AS (
             -- For events.
             'pushmta_engine.console_begin_secret pushmta_engine.console_control_events pushmta_engine.console_create_consumer '
             'pushmta_engine.console_create_webhook pushmta_engine.console_resend_letter pushmta_engine.console_rotate_secret '
+            'pushmta_engine.console_set_webhook '
             -- For audiences and control groups.
             'pushmta.control_result pushmta.count_audience pushmta_engine.console_audience_sample pushmta_engine.console_remove_audience '
             'pushmta_engine.console_save_audience pushmta_engine.console_set_control_group pushmta_engine.may_leave_out'),
@@ -238,6 +239,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
             'pushmta.drop_frequency_cap pushmta.set_frequency_cap '
             'pushmta.create_consumer pushmta.drop_consumer pushmta.drop_webhook pushmta.enable_webhook pushmta.resend_dead_letter '
+            'pushmta.set_webhook '
             'pushmta_engine.begin_webhook_secret pushmta_engine.create_webhook pushmta_engine.rotate_webhook_secret '
             'pushmta.service_hours pushmta.set_plan pushmta_engine.api_frequency_caps pushmta_engine.api_plan pushmta_engine.api_waves '
             'pushmta.audience_sample pushmta.control_result pushmta.count_audience pushmta.remove_audience pushmta.save_audience '

@@ -61,7 +61,7 @@ import Testing
         let added = try await ada.post("/events/new", form: form)
         #expect(added.headers[.location] == "/events?done=new", "\(added.text)")
         #expect(try await ada.post("/events/new", form: form).status == .unprocessableContent)
-        for (name, value) in [("name", ""), ("age_hours", "721"), ("age_hours", "many")] {
+        for (name, value) in [("name", ""), ("age_hours", "721"), ("age_hours", "many"), ("reader", "no_such_role")] {
             var wrong = form
             wrong["name"] = "other"
             wrong[name] = value
@@ -82,6 +82,18 @@ import Testing
         #expect(try await ada.post(new, form: typed).status == .unprocessableContent)
         let page = try await ada.get("/events").text
         #expect(page.contains("hooks.example") && !page.contains("whsec_") && page.contains("/events/secret"))
+
+        let address = "/events/address?name=hooks"
+        #expect(try await ada.get(address).text.contains("New address of hooks"))
+        let moved = try await ada.post(address, form: ["url": "https://new.example/in", "max_events": ""])
+        #expect(moved.headers[.location] == "/events?done=address", "\(moved.text)")
+        let webhook = try #require(try await site.admin.webhooks().first)
+        #expect(webhook.url == "https://new.example/in")
+        #expect(
+            try await ada.post(address, form: ["url": "http://x", "max_events": ""]).status == .unprocessableContent
+        )
+        let much = ["url": "https://new.example/in", "max_events": "1001"]
+        #expect(try await ada.post(address, form: much).status == .unprocessableContent)
 
         let rotated = try await ada.post("/events/secret?name=hooks", form: ["overlap_hours": "1"])
         #expect(rotated.text.contains("whsec_") && rotated.text != made.text)
@@ -117,7 +129,7 @@ import Testing
         )
         #expect(
             logged
-                == "ada consumer.add, ada webhook.add, ada webhook.secret, oda webhook.disable, oda webhook.enable, oda webhook.resend, ada webhook.remove, ada consumer.remove"
+                == "ada consumer.add, ada webhook.add, ada webhook.change, ada webhook.secret, oda webhook.disable, oda webhook.enable, oda webhook.resend, ada webhook.remove, ada consumer.remove"
         )
         await site.close()
     }

@@ -9,7 +9,7 @@ struct EventChangePages: Sendable {
 
     /// The names of the form fields.
     private enum Name {
-        static let (name, service, age) = ("name", "service", "age_hours")
+        static let (name, service, age, reader) = ("name", "service", "age_hours", "reader")
         static let (url, maxEvents, overlap) = ("url", "max_events", "overlap_hours")
         /// Followed by the name of a kind of events.
         static let kind = "kind."
@@ -52,6 +52,8 @@ struct EventChangePages: Sendable {
             ConsoleRoute(.post, Self.base + "/new", .role(.admin)) { try await createConsumer($0) },
             ConsoleRoute(.get, Self.base + "/webhook", .role(.admin)) { webhookForm(try Self.name($0)).reply() },
             ConsoleRoute(.post, Self.base + "/webhook", .role(.admin)) { try await createWebhook($0) },
+            ConsoleRoute(.get, Self.base + "/address", .role(.admin)) { addressForm(try Self.name($0)).reply() },
+            ConsoleRoute(.post, Self.base + "/address", .role(.admin)) { try await setWebhook($0) },
             ConsoleRoute(.get, Self.base + "/secret", .role(.admin)) { secretForm(try Self.name($0)).reply() },
             ConsoleRoute(.post, Self.base + "/secret", .role(.admin)) { try await rotate($0) },
             confirmation(.removeWebhook, .webhookRemoveTitle, .webhookRemoveText, .webhookRemove),
@@ -102,6 +104,7 @@ struct EventChangePages: Sendable {
         case Action.removeWebhook.rawValue: .doneWebhookRemove
         case Action.removeConsumer.rawValue: .doneConsumerRemove
         case "new": .doneConsumerAdd
+        case "address": .doneWebhookAddress
         default: nil
         }
     }
@@ -136,6 +139,13 @@ extension EventChangePages {
                 value: "72",
                 maxLength: 3
             ),
+            FormField(
+                name: Name.reader,
+                label: catalogue[.columnReader],
+                kind: .text,
+                hint: catalogue[.consumerReaderHint],
+                maxLength: 204
+            ),
         ]
         let ticks = kinds.enumerated().map { place, kind in
             FormField(
@@ -164,8 +174,13 @@ extension EventChangePages {
             consumer.service = call.typed(Name.service).isEmpty ? nil : call.typed(Name.service)
             consumer.maxAgeSeconds =
                 try Self.number(call, Name.age, Self.maxAgeHours, catalogue[.consumerAgeHint]) * Self.hour
+            consumer.reader = call.typed(Name.reader).isEmpty ? nil : call.typed(Name.reader)
             let made = consumer
-            try await responder.database.run { try await $0.createConsumer(made, by: call.actor) }
+            do {
+                try await responder.database.run { try await $0.createConsumer(made, by: call.actor) }
+            } catch let error as StoreError where error.sqlState == "PM168" {
+                throw FormRefusal([Name.reader: catalogue[.consumerReaderWrong]])
+            }
             return .redirect(Self.base + "?done=new")
         }
     }
@@ -192,14 +207,7 @@ extension EventChangePages {
             .webhookNewTitle,
             .webhookNewText,
             [
-                FormField(
-                    name: Name.url,
-                    label: catalogue[.webhookURL],
-                    kind: .text,
-                    hint: catalogue[.webhookURLHint],
-                    isRequired: true,
-                    maxLength: 2_000
-                ),
+                urlField,
                 FormField(
                     name: Name.maxEvents,
                     label: catalogue[.webhookMaxEvents],
@@ -210,6 +218,38 @@ extension EventChangePages {
                     maxLength: 4
                 ),
             ]
+        )
+    }
+
+    private var urlField: FormField {
+        FormField(
+            name: Name.url,
+            label: catalogue[.webhookURL],
+            kind: .text,
+            hint: catalogue[.webhookURLHint],
+            isRequired: true,
+            maxLength: 2_000
+        )
+    }
+
+    /// The present address is not shown, because its path may hold a secret.
+    private func addressForm(_ consumer: String) -> FormPage {
+        form(
+            "address",
+            consumer,
+            .webhookAddressTitle,
+            .webhookAddressText,
+            [
+                urlField,
+                FormField(
+                    name: Name.maxEvents,
+                    label: catalogue[.webhookMaxEvents],
+                    kind: .text,
+                    hint: catalogue[.webhookAddressMaxHint],
+                    maxLength: 4
+                ),
+            ],
+            makesSecret: false
         )
     }
 
@@ -238,26 +278,26 @@ extension EventChangePages {
         _ consumer: String,
         _ title: Phrase,
         _ intro: Phrase,
-        _ fields: [FormField]
+        _ fields: [FormField],
+        makesSecret: Bool = true
     ) -> FormPage {
-        FormPage(
+        let problem = makesSecret ? responder.setup.credentials.problem() : nil
+        return FormPage(
             title: catalogue.text(title, consumer),
             action: Self.path(action, consumer),
             back: (Self.base, catalogue[.eventsTitle]),
             intro: catalogue[intro],
             fields: fields,
             button: catalogue[.save],
-            obstacle: responder.setup.credentials.problem().map { catalogue.text(.noSecretKey, $0) } ?? ""
+            obstacle: problem.map { catalogue.text(.noSecretKey, $0) } ?? ""
         )
     }
 
     private func createWebhook(_ call: ConsoleCall) async throws -> ConsoleReply {
         let consumer = try Self.name(call)
         return try await webhookForm(consumer).reply(to: call) {
-            let url = call.typed(Name.url)
-            guard WebhookTarget(url) != nil else { throw FormRefusal([Name.url: catalogue[.webhookURLHint]]) }
-            let range = Int64(WebhookRow.batchSizes.lowerBound)...Int64(WebhookRow.batchSizes.upperBound)
-            let maxEvents = Int32(try Self.number(call, Name.maxEvents, range, catalogue[.webhookMaxEventsHint]))
+            let url = try typedURL(call)
+            let maxEvents = try Self.maxEvents(call, catalogue[.webhookMaxEventsHint])
             return try await withSecret(of: consumer) { store, sealing in
                 try await store.createWebhook(
                     consumer: consumer,
@@ -267,6 +307,31 @@ extension EventChangePages {
                     sealing: sealing
                 )
             }
+        }
+    }
+
+    private func typedURL(_ call: ConsoleCall) throws(FormRefusal) -> String {
+        let url = call.typed(Name.url)
+        guard WebhookTarget(url) != nil else { throw FormRefusal([Name.url: catalogue[.webhookURLHint]]) }
+        return url
+    }
+
+    private static func maxEvents(_ call: ConsoleCall, _ problem: String) throws(FormRefusal) -> Int32 {
+        let range = Int64(WebhookRow.batchSizes.lowerBound)...Int64(WebhookRow.batchSizes.upperBound)
+        return Int32(try number(call, Name.maxEvents, range, problem))
+    }
+
+    private func setWebhook(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let consumer = try Self.name(call)
+        return try await addressForm(consumer).reply(to: call) {
+            let url = try typedURL(call)
+            let maxEvents =
+                call.typed(Name.maxEvents).isEmpty
+                ? nil : try Self.maxEvents(call, catalogue[.webhookAddressMaxHint])
+            try await responder.database.run { store in
+                try await store.setWebhook(consumer: consumer, url: url, maxEvents: maxEvents, by: call.actor)
+            }
+            return .redirect(Self.base + "?done=address")
         }
     }
 

@@ -45,6 +45,7 @@ struct EventsPage: Sendable {
             "isPosted": .flag(isPosted), "postPath": .text(EventChangePages.path("webhook", row.name)),
             "removePath": .text(EventChangePages.path("remove", row.name)), "name": .text(row.name),
             "service": .text(row.service ?? catalogue[.eventsAllServices]),
+            "reader": .text(row.reader ?? catalogue[.consumerReaderAll]),
             "kinds": .text(row.kinds.joined(separator: ", ")), "behind": .text(Figures.duration(row.lagSeconds)),
             "isBehind": .flag(row.lagSeconds > Double(row.maxAgeSeconds) / 4),
             "given": .text(Figures.count(row.given)), "lost": .text(Figures.count(row.lost)),
@@ -56,6 +57,7 @@ struct EventsPage: Sendable {
         [
             "name": .text(row.consumer), "host": .text(row.host), "isActive": .flag(row.isActive),
             "controlPath": .text(EventChangePages.controlPath(row.isActive, row.consumer)),
+            "addressPath": .text(EventChangePages.path("address", row.consumer)),
             "secretPath": .text(EventChangePages.path("secret", row.consumer)),
             "removePath": .text(EventChangePages.path("remove-webhook", row.consumer)),
             "state": .text(catalogue[row.isActive ? .webhookActive : .webhookInactive]),

@@ -356,12 +356,14 @@ enum Phrase: String, Sendable, CaseIterable {
     // Events.
     case eventsTitle, eventsNote, eventsConsumers, eventsAllServices, eventsNeverRead, noConsumers,
         columnConsumer, columnService, columnEventKinds, columnBehind, columnGiven, columnLost, columnRead,
-        webhooksTitle, webhookActive, webhookInactive, columnAccepted, columnAcceptedAt, columnAttempts,
+        columnReader, webhooksTitle, webhookActive, webhookInactive, columnAccepted, columnAcceptedAt, columnAttempts,
         deadLettersTitle, deadLettersNote, columnNumber, columnEvents, gapsTitle, gapFrom, gapThrough, gapAge, gapSize,
         gapRestored
-    case consumerNew, consumerText, consumerAge, consumerAgeHint, consumerKindHint, consumerRemove,
-        consumerRemoveTitle, consumerRemoveText, doneConsumerAdd, doneConsumerRemove, webhookNew, webhookNewTitle,
-        webhookNewText, webhookURL, webhookURLHint, webhookMaxEvents, webhookMaxEventsHint, webhookPause, webhookResume,
+    case consumerNew, consumerText, consumerAge, consumerAgeHint, consumerKindHint, consumerReaderHint,
+        consumerReaderWrong, consumerReaderAll, consumerRemove, consumerRemoveTitle, consumerRemoveText,
+        doneConsumerAdd, doneConsumerRemove, webhookNew, webhookNewTitle, webhookNewText, webhookURL, webhookURLHint,
+        webhookMaxEvents, webhookMaxEventsHint, webhookPause, webhookResume, webhookAddress, webhookAddressTitle,
+        webhookAddressText, webhookAddressMaxHint, doneWebhookAddress,
         webhookRotate, webhookRotateTitle, webhookRotateText, webhookOverlap, webhookOverlapHint, webhookRemove,
         webhookRemoveTitle, webhookRemoveText, doneWebhookPause, doneWebhookResume, doneWebhookRemove, secretTitle,
         secretText, secretBack, noSecretKey, letterResend, doneLetter

@@ -122,7 +122,7 @@ BEGIN
             + make_partition('delivery_part_target', day, ARRAY[
                 'CREATE UNIQUE INDEX ON pushmta_engine.%I (part_id)'])::int
             + make_partition('event', day, ARRAY[
-                'CREATE INDEX ON pushmta_engine.%I (id)', 'CREATE INDEX ON pushmta_engine.%I (xid)'])::int
+                'CREATE INDEX ON pushmta_engine.%I (id)', 'CREATE INDEX ON pushmta_engine.%I (xid, id)'])::int
             + make_partition('exclusion_log', day, ARRAY[
                 'CREATE INDEX ON pushmta_engine.%I (delivery_id, reason)'])::int;
     END LOOP;

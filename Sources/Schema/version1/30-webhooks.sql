@@ -29,7 +29,7 @@ CREATE TABLE pushmta_engine.webhook_secret (
     ends_at timestamptz
 );
 COMMENT ON TABLE pushmta_engine.webhook_secret IS
-    'The secrets that sign what is posted, sealed. During a rotation there are two, and both sign.';
+    'The secrets that sign what is posted, sealed: the present one, and earlier ones until they end.';
 CREATE UNIQUE INDEX webhook_secret_present ON pushmta_engine.webhook_secret (consumer_id) WHERE ends_at IS NULL;
 CREATE INDEX webhook_secret_webhook ON pushmta_engine.webhook_secret (consumer_id);
 
@@ -67,12 +67,21 @@ COMMENT ON FUNCTION pushmta_engine.webhook_named(text) IS 'The id of a consumer 
 CREATE FUNCTION pushmta_engine.set_webhook_secret(of_consumer integer, secret_id bigint, key_id text, secret bytea, overlap interval)
     RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    DELETE FROM webhook_secret s WHERE s.consumer_id = of_consumer AND s.ends_at IS NOT NULL;
+    -- One at a time, and after a change of the webhook.
+    PERFORM FROM webhook w WHERE w.consumer_id = of_consumer FOR NO KEY UPDATE;
+    -- Without an overlap, only the new one signs.
+    DELETE FROM webhook_secret s WHERE s.consumer_id = of_consumer AND (overlap = interval '0' OR s.ends_at < now());
     UPDATE webhook_secret s SET ends_at = now() + overlap WHERE s.consumer_id = of_consumer AND s.ends_at IS NULL;
+    IF (SELECT count(*) FROM webhook_secret s WHERE s.consumer_id = of_consumer) > 4 THEN
+        RAISE EXCEPTION 'Four earlier secrets of the webhook for consumer "%" still sign.',
+                (SELECT c.name FROM event_consumer c WHERE c.id = of_consumer)
+            USING ERRCODE = 'PM169', HINT = 'Wait until one of them ends, or rotate with an overlap of 0, which ends all of them.';
+    END IF;
     INSERT INTO webhook_secret (id, consumer_id, seal_key_id, sealed) VALUES (secret_id, of_consumer, key_id, secret);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.set_webhook_secret(integer, bigint, text, bytea, interval) IS
-    'Gives a webhook a new secret; the present one signs, too, for this time.';
+    'Gives a webhook a new secret; the present one signs, too, for this time, and earlier ones until they end. Without an overlap all of '
+    'them end.';
 
 CREATE FUNCTION pushmta_engine.begin_webhook_secret() RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -84,6 +93,20 @@ COMMENT ON FUNCTION pushmta_engine.begin_webhook_secret() IS
     'Reserves the id of a secret, which its seal authenticates, and keeps the key that seals from being changed until the end of the '
     'transaction, in which the secret is sealed and stored.';
 
+CREATE FUNCTION pushmta_engine.check_webhook(consumer text, url text, max_events integer) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    IF url !~ '^https://[^[:space:]/@?#]+([/?][^[:space:]#]*)?$' OR octet_length(url) > 2000 OR url IS NULL THEN
+        RAISE EXCEPTION 'The address of the webhook for consumer "%" is not valid.', consumer
+            USING ERRCODE = 'PM165', HINT = 'Give an https:// address of at most 2,000 bytes, without a user name and a fragment.';
+    ELSIF max_events NOT BETWEEN 1 AND 1000 OR max_events IS NULL THEN
+        RAISE EXCEPTION 'A webhook cannot post % events at once.', coalesce(max_events::text, 'null')
+            USING ERRCODE = 'PM165', HINT = 'Give a number from 1 to 1,000.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_webhook(text, text, integer) IS
+    'Raises an error unless a webhook may have this address and this number of events.';
+
 CREATE FUNCTION pushmta_engine.create_webhook(consumer text, url text, max_events integer, secret_id bigint, key_id text, secret bytea)
     RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -93,13 +116,8 @@ BEGIN
     IF of_consumer IS NULL THEN
         RAISE EXCEPTION 'There is no consumer "%".', left(coalesce(consumer, ''), 200)
             USING ERRCODE = 'PM160', HINT = 'pushmta.event_consumer lists them.';
-    ELSIF url !~ '^https://[^[:space:]/@?#]+([/?][^[:space:]#]*)?$' OR octet_length(url) > 2000 OR url IS NULL THEN
-        RAISE EXCEPTION 'The address of the webhook for consumer "%" is not valid.', consumer
-            USING ERRCODE = 'PM165', HINT = 'Give an https:// address of at most 2,000 bytes, without a user name and a fragment.';
-    ELSIF max_events NOT BETWEEN 1 AND 1000 OR max_events IS NULL THEN
-        RAISE EXCEPTION 'A webhook cannot post % events at once.', coalesce(max_events::text, 'null')
-            USING ERRCODE = 'PM165', HINT = 'Give a number from 1 to 1,000.';
     END IF;
+    PERFORM check_webhook(consumer, url, max_events);
     INSERT INTO webhook (consumer_id, url, max_events) VALUES (of_consumer, url, max_events) ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'Consumer "%" already has a webhook.', consumer
@@ -126,16 +144,49 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.rotate_webhook_secret(text, bigint, text, bytea, interval) IS
     'Gives a webhook a new sealed secret. For this time, both sign.';
 
-CREATE FUNCTION pushmta.drop_webhook(consumer text) RETURNS void
+CREATE FUNCTION pushmta.set_webhook(consumer text, url text, max_events integer DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
+DECLARE
+    of_consumer CONSTANT integer := webhook_named(consumer);
+    wanted CONSTANT integer := coalesce(max_events, (SELECT w.max_events FROM webhook w WHERE w.consumer_id = of_consumer));
 BEGIN
-    DELETE FROM webhook w WHERE w.consumer_id = webhook_named(consumer);
+    PERFORM check_webhook(consumer, url, wanted);
+    -- It is posted as a new batch: what the earlier receiver still answers does not concern the new one.
+    UPDATE webhook_batch b SET id = gen_random_uuid(), attempts = 0, next_at = '-infinity', http_status = 0, trouble = ''
+    WHERE b.consumer_id = of_consumer AND b.dead_at IS NULL;
+    UPDATE webhook w SET url = set_webhook.url, max_events = wanted, active = w.active OR w.inactive_reason <> '', inactive_reason = ''
+    WHERE w.consumer_id = of_consumer;
+    PERFORM note_change('webhook.change', consumer, substring(url FROM '^https://[^/?]+'));
+END $$;
+COMMENT ON FUNCTION pushmta.set_webhook(text, text, integer) IS
+    'Changes the address of a webhook, and how many events a batch has (null: as before). What waits is posted to the new address at once, '
+    'with the same secrets; dead letters that are sent again go there, too. A webhook that its receiver had disabled is enabled.';
+
+CREATE FUNCTION pushmta.drop_webhook(consumer text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
+#variable_conflict use_variable
+DECLARE
+    of_consumer CONSTANT integer := webhook_named(consumer);
+    slices event_slice[];
+BEGIN
+    -- No batch is made meanwhile.
+    PERFORM FROM event_position p WHERE p.consumer_id = of_consumer FOR NO KEY UPDATE;
+    WITH gone AS (DELETE FROM webhook_batch b WHERE b.consumer_id = of_consumer RETURNING b.id, b.created_at, b.slices)
+    SELECT array_agg(ROW(s.log_day, s.event_id, s.first_item, s.last_item)::event_slice ORDER BY g.created_at, g.id, s.place) INTO slices
+    FROM gone g CROSS JOIN LATERAL unnest(g.slices) WITH ORDINALITY s(log_day, event_id, first_item, last_item, place);
+    IF slices IS NOT NULL THEN
+        PERFORM return_events(of_consumer, slices);
+    END IF;
+    DELETE FROM webhook w WHERE w.consumer_id = of_consumer;
     PERFORM note_change('webhook.remove', consumer, '');
+EXCEPTION WHEN lock_not_available THEN
+    RAISE EXCEPTION 'The events of consumer "%" are being read.', consumer
+        USING ERRCODE = 'PM163', HINT = 'Try again.';
 END $$;
 COMMENT ON FUNCTION pushmta.drop_webhook(text) IS
-    'Removes the webhook of a consumer, with its secrets and dead letters. The consumer stays: remove it with pushmta.drop_consumer, or '
-    'read it with pushmta.next_events.';
+    'Removes the webhook of a consumer, with its secrets. The consumer stays, and gets back what the receiver has not accepted, also dead '
+    'letters: its next reader or webhook is given that first. Remove the consumer with pushmta.drop_consumer.';
 
 CREATE FUNCTION pushmta.enable_webhook(consumer text, enabled boolean) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -174,6 +225,7 @@ CREATE FUNCTION pushmta_engine.next_webhook_batch(of_consumer integer, OUT id uu
 DECLARE
     w webhook;
     b webhook_batch;
+    page event_slice[];
 BEGIN
     SELECT x.* INTO w FROM webhook x WHERE x.consumer_id = of_consumer AND x.active;
     IF w.consumer_id IS NULL THEN
@@ -181,6 +233,11 @@ BEGIN
     END IF;
     SELECT x.* INTO b FROM webhook_batch x WHERE x.consumer_id = of_consumer AND x.dead_at IS NULL ORDER BY x.created_at, x.id LIMIT 1;
     IF b.id IS NULL THEN
+        -- What a reader over HTTP was given before the webhook was made, and did not process.
+        DELETE FROM event_page p WHERE p.consumer_id = of_consumer RETURNING p.slices INTO page;
+        IF page IS NOT NULL THEN
+            PERFORM return_events(of_consumer, page);
+        END IF;
         b.slices := take_events(of_consumer, w.max_events);
         IF b.slices = '{}' THEN
             RETURN;
@@ -244,25 +301,30 @@ BEGIN
     ), pages AS (
         DELETE FROM event_page p WHERE (SELECT min(s.log_day) FROM unnest(p.slices) s) < (SELECT min(d.day) FROM event_day d)
         RETURNING p.consumer_id, p.slices, p.given_at
+    ), returned AS (
+        DELETE FROM event_returned r WHERE r.log_day < (SELECT min(d.day) FROM event_day d)
+        RETURNING r.consumer_id, r.event_id, r.first_item, r.last_item, r.returned_at
     ), unread AS (
         INSERT INTO event_gap (consumer_id, why, from_id, through_id, from_at, through_at, lost)
-        SELECT g.consumer_id, 'age', min(s.event_id), max(s.event_id), g.given_at, g.given_at, sum(s.last_item - s.first_item + 1)
-        FROM pages g CROSS JOIN LATERAL unnest(g.slices) s GROUP BY g.consumer_id, g.given_at
+        SELECT g.consumer_id, 'age', min(g.event_id), max(g.event_id), min(g.at), max(g.at), sum(g.last_item - g.first_item + 1)
+        FROM (SELECT p.consumer_id, s.event_id, s.first_item, s.last_item, p.given_at AS at
+            FROM pages p CROSS JOIN LATERAL unnest(p.slices) s
+            UNION ALL SELECT r.* FROM returned r) g GROUP BY g.consumer_id
     )
     SELECT count(*) INTO dropped FROM gone;
     DELETE FROM webhook_secret s WHERE s.ends_at < now();
     RETURN dropped;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_old_letters() IS
-    'Deletes batches and pages whose events were deleted, and secrets that have ended. What was still on its way is a gap of its '
-    'consumer.';
+    'Deletes batches, pages and returned events whose days were dropped, and secrets that have ended. What was still on its way is a gap '
+    'of its consumer.';
 
 CREATE VIEW pushmta.webhook AS
 SELECT c.name AS consumer, w.url, substring(w.url FROM '^https://([^/?]+)') AS host, w.max_events, w.active, w.inactive_reason,
     w.created_at, w.accepted_at, w.accepted,
     b.attempts, b.next_at, b.http_status, b.trouble,
     (SELECT count(*) FROM pushmta_engine.webhook_batch d WHERE d.consumer_id = w.consumer_id AND d.dead_at IS NOT NULL) AS dead_letters,
-    (SELECT s.ends_at FROM pushmta_engine.webhook_secret s WHERE s.consumer_id = w.consumer_id AND s.ends_at > now())
+    (SELECT max(s.ends_at) FROM pushmta_engine.webhook_secret s WHERE s.consumer_id = w.consumer_id AND s.ends_at > now())
         AS earlier_secret_ends_at
 FROM pushmta_engine.webhook w
 JOIN pushmta_engine.event_consumer c ON c.id = w.consumer_id
@@ -283,14 +345,15 @@ COMMENT ON VIEW pushmta.dead_letter IS
 -- What administrators do in the console.
 
 CREATE FUNCTION pushmta_engine.console_create_consumer(caller pushmta_engine.console_caller, name text, kinds text[], service text,
-    max_age interval, max_bytes bigint) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    max_age interval, max_bytes bigint, reader text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     -- First, as in the following functions, so that it is not logged again under the console's login.
     PERFORM note_audit(console_user_of(caller, ARRAY['admin']), 'consumer.add', name,
-        coalesce(array_to_string(kinds, ', '), 'all kinds'), caller.address);
-    PERFORM pushmta.create_consumer(name, kinds, service, max_age, max_bytes);
+        coalesce(array_to_string(kinds, ', '), 'all kinds') || coalesce(', for ' || reader, ''), caller.address);
+    PERFORM pushmta.create_consumer(name, kinds, service, max_age, max_bytes, reader);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_create_consumer(pushmta_engine.console_caller, text, text[], text, interval, bigint) IS
+COMMENT ON FUNCTION pushmta_engine.console_create_consumer(pushmta_engine.console_caller, text, text[], text, interval, bigint, text) IS
     'Creates a consumer of events, for a signed-in administrator.';
 
 CREATE FUNCTION pushmta_engine.console_begin_secret(caller pushmta_engine.console_caller) RETURNS bigint LANGUAGE plpgsql
@@ -312,6 +375,16 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_create_webhook(pushmta_engine.console_caller, text, text, integer, bigint, text, bytea) IS
     'Creates a webhook that posts the events of a consumer to an address, for a signed-in administrator.';
+
+CREATE FUNCTION pushmta_engine.console_set_webhook(caller pushmta_engine.console_caller, consumer text, url text, max_events integer)
+    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM note_audit(console_user_of(caller, ARRAY['admin']), 'webhook.change', consumer, substring(url FROM '^https://[^/?]+'),
+        caller.address);
+    PERFORM pushmta.set_webhook(consumer, url, max_events);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_set_webhook(pushmta_engine.console_caller, text, text, integer) IS
+    'Changes the address of a webhook, for a signed-in administrator.';
 
 CREATE FUNCTION pushmta_engine.console_rotate_secret(caller pushmta_engine.console_caller, consumer text, secret_id bigint, key_id text,
     secret bytea, overlap interval) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

@@ -8,11 +8,13 @@ extension Store {
     package func createConsumer(_ consumer: NewConsumer, by actor: ConsoleActor) async throws {
         try await query(
             """
-            SELECT pushmta_engine.console_create_consumer(\(ConsoleActor.caller), $5, $6::text[], $7::text, $8 * interval '1 second', $9)
+            SELECT pushmta_engine.console_create_consumer(\(ConsoleActor.caller), $5, $6::text[], $7::text, $8 * interval '1 second', $9,
+                $10::text)
             """,
             actor.values + [
                 .text(consumer.name), consumer.kinds.map { PostgresValue.textArray($0) } ?? .null,
                 .textOrNull(consumer.service), .int64(consumer.maxAgeSeconds), .int64(consumer.maxBytes),
+                .textOrNull(consumer.reader),
             ]
         )
     }
@@ -30,6 +32,18 @@ extension Store {
                 actor.values + [.text(consumer), .text(url), .int32(maxEvents)] + Self.parameters(secret)
             )
         }
+    }
+
+    package func setWebhook(
+        consumer: String,
+        url: String,
+        maxEvents: Int32?,
+        by actor: ConsoleActor
+    ) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_set_webhook(\(ConsoleActor.caller), $5, $6, $7)",
+            actor.values + [.text(consumer), .text(url), maxEvents.map { PostgresValue.int32($0) } ?? .null]
+        )
     }
 
     package func rotateWebhookSecret(

@@ -8,6 +8,8 @@ package struct ConsumerRow: Sendable, Hashable {
     package let service: String?
     package let maxAgeSeconds: Int64
     package let maxBytes: Int64
+    /// Who alone reads it: a role of the database, or `key:` and the name of an API key; nil for all who may read events.
+    package let reader: String?
     /// When it last read; nil if it never did.
     package let readAt: DatabaseTime?
     /// Events that it was given.
@@ -35,14 +37,15 @@ package struct EventGapRow: Sendable, Hashable {
 extension Store {
     /// Creates a consumer, which gets what happens from now on.
     ///
-    /// Throws ``StoreError`` of code `notFound` for an unknown service, `conflict` if there is one of that name, or
+    /// Throws ``StoreError`` of code `notFound` for an unknown service or reader, `conflict` if there is one of that name, or
     /// `invalid`.
     package func createConsumer(_ consumer: NewConsumer) async throws {
         try await change(
-            "pushmta.create_consumer($1, $2::text[], $3::text, $4 * interval '1 second', $5)",
+            "pushmta.create_consumer($1, $2::text[], $3::text, $4 * interval '1 second', $5, $6::text)",
             [
                 .text(consumer.name), consumer.kinds.map { PostgresValue.textArray($0) } ?? .null,
                 .textOrNull(consumer.service), .int64(consumer.maxAgeSeconds), .int64(consumer.maxBytes),
+                .textOrNull(consumer.reader),
             ]
         )
     }
@@ -56,8 +59,8 @@ extension Store {
     package func consumers() async throws -> [ConsumerRow] {
         let result = try await query(
             """
-            SELECT c.name, c.kinds, c.service, extract(epoch FROM c.max_age)::bigint, c.max_bytes, c.read_at, c.given, c.is_behind,
-                c.lag_seconds, c.lost
+            SELECT c.name, c.kinds, c.service, extract(epoch FROM c.max_age)::bigint, c.max_bytes, c.reader, c.read_at, c.given,
+                c.is_behind, c.lag_seconds, c.lost
             FROM pushmta.event_consumer c ORDER BY c.name
             """
         )
@@ -68,6 +71,7 @@ extension Store {
                 service: try row.textOrNil(),
                 maxAgeSeconds: try row.int64(),
                 maxBytes: try row.int64(),
+                reader: try row.textOrNil(),
                 readAt: try row.timeOrNil(),
                 given: try row.int64(),
                 isBehind: try row.bool(),
@@ -129,12 +133,19 @@ extension Store {
     /// A page of a consumer's events, for the API: the same one until its id is passed as processed.
     ///
     /// - Returns: its id, nil if there are no events.
+    ///
+    /// Throws ``StoreError`` with `sqlState` `PM167` if another reader alone may read it.
     package func eventPage(of consumer: String, limit: Int32, processed: String?) async throws -> (
         id: String?, events: [EventRow]
     ) {
+        // The function reads the key, so it takes its argument from the row that sets it.
         let result = try await query(
-            "SELECT page::text, \(EventRow.columns) FROM pushmta_engine.api_events($1, $2, $3::text::uuid)",
-            [.text(consumer), .int32(limit), .textOrNull(processed)]
+            """
+            SELECT page::text, \(EventRow.columns)
+            FROM (SELECT set_config('pushmta.api_key', $4, true), $1::text AS consumer OFFSET 0) named
+            CROSS JOIN LATERAL pushmta_engine.api_events(named.consumer, $2, $3::text::uuid)
+            """,
+            [.text(consumer), .int32(limit), .textOrNull(processed), .text(AuditCaller.key ?? "")]
         )
         let rows = try result.all { row in (page: try row.text(), event: try EventRow.read(&row)) }
         return (rows.first?.page, rows.map(\.event))

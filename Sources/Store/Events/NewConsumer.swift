@@ -9,6 +9,9 @@ package struct NewConsumer: Sendable, Hashable {
     package var maxAgeSeconds: Int64
     /// How many bytes of events it may be behind without losing some.
     package var maxBytes: Int64
+    /// Who alone reads it: a role of the database, whose members may, or `key:` and the name of an API key; nil for
+    /// all who may read events.
+    package var reader: String?
 
     /// How many seconds it may be away.
     package static let ages: ClosedRange<Int64> = 60...2_592_000
@@ -21,12 +24,14 @@ package struct NewConsumer: Sendable, Hashable {
         kinds: [String]? = nil,
         service: String? = nil,
         maxAgeSeconds: Int64 = 259_200,
-        maxBytes: Int64 = 10_737_418_240
+        maxBytes: Int64 = 10_737_418_240,
+        reader: String? = nil
     ) {
         self.name = name
         self.kinds = kinds
         self.service = service
         self.maxAgeSeconds = maxAgeSeconds
         self.maxBytes = maxBytes
+        self.reader = reader
     }
 }

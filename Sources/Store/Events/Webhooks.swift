@@ -41,7 +41,19 @@ extension Store {
         )
     }
 
-    /// Gives a webhook a new secret; until then, the present one signs, too.
+    /// Changes the address of a webhook, where what waits is posted at once.
+    ///
+    /// Throws ``StoreError`` of code `notFound` or `invalid`.
+    ///
+    /// - Parameter maxEvents: the events of a request at most; nil: as before.
+    package func setWebhook(consumer: String, url: String, maxEvents: Int32?) async throws {
+        try await change(
+            "pushmta.set_webhook($1, $2, $3)",
+            [.text(consumer), .text(url), maxEvents.map { PostgresValue.int32($0) } ?? .null]
+        )
+    }
+
+    /// Gives a webhook a new secret. Earlier ones sign, too, until they end.
     package func rotateWebhookSecret(
         consumer: String,
         secret: SealedWebhookSecret,
@@ -57,7 +69,7 @@ extension Store {
         [.int64(secret.id), .text(secret.sealKeyID), .bytes(secret.sealed)]
     }
 
-    /// Removes the webhook of a consumer; the consumer stays.
+    /// Removes the webhook of a consumer, which gets back what the receiver has not accepted.
     package func dropWebhook(consumer: String) async throws {
         try await change("pushmta.drop_webhook($1)", [.text(consumer)])
     }

@@ -140,6 +140,8 @@ final class APIDatabase: Sendable {
 
     private func problem(_ error: StoreError) -> APIProblem {
         let remedy = error.hint.map { Self.sentence($0) } ?? "Check the names and ids in the request."
+        // The consumer of events of another reader.
+        if error.sqlState == "PM167" { return APIProblem(.missingScope, error.message, remedy) }
         switch error.code {
         case .notFound: return APIProblem(.notFound, error.message, remedy)
         case .conflict: return APIProblem(.conflict, error.message, remedy)

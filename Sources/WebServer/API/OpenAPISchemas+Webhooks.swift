@@ -11,14 +11,15 @@ extension OpenAPISchemas {
           },
           "EventConsumer": {
             "type": "object",
-            "examples": [{"name": "crm", "kinds": ["message.failed"], "service": "shop", "maxAgeSeconds": 259200, "maxBytes": 10737418240, "readAt": null, "given": 0, "behind": false, "lagSeconds": 0.0, "lost": 0}],
-            "required": ["name", "kinds", "service", "maxAgeSeconds", "maxBytes", "readAt", "given", "behind", "lagSeconds", "lost"],
+            "examples": [{"name": "crm", "kinds": ["message.failed"], "service": "shop", "maxAgeSeconds": 259200, "maxBytes": 10737418240, "reader": null, "readAt": null, "given": 0, "behind": false, "lagSeconds": 0.0, "lost": 0}],
+            "required": ["name", "kinds", "service", "maxAgeSeconds", "maxBytes", "reader", "readAt", "given", "behind", "lagSeconds", "lost"],
             "properties": {
               "name": {"type": "string", "minLength": 1},
               "kinds": {"type": "array", "items": {"type": "string"}, "description": "The kinds of events that it wants."},
               "service": {"$ref": "#/components/schemas/TextOrNull", "description": "The service whose events it gets; null for all."},
               "maxAgeSeconds": {"type": "integer", "description": "How long it may be away without losing events."},
               "maxBytes": {"type": "integer", "format": "int64", "description": "How many bytes of events it may be behind."},
+              "reader": {"$ref": "#/components/schemas/TextOrNull", "description": "Who alone reads it: a role of the database, or key: and the name of an API key; null for all who may read events."},
               "readAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When it last read."},
               "given": {"type": "integer", "minimum": 0, "description": "How many events it was given."},
               "behind": {"type": "boolean", "description": "Whether events are stored that it has not read."},
@@ -36,7 +37,8 @@ extension OpenAPISchemas {
               "kinds": {"type": "array", "minItems": 1, "maxItems": 1000, "items": \#(APIText.name.schema()), "description": "By default all. message, device and delivery stand for all of theirs; pushmta events kinds lists them."},
               "service": \#(APIText.name.schema(mayBeEmpty: false, "The service whose events it gets; by default all.")),
               "maxAgeSeconds": {"type": "integer", "minimum": \#(NewConsumer.ages.lowerBound), "maximum": \#(NewConsumer.ages.upperBound), "default": 259200},
-              "maxBytes": {"type": "integer", "format": "int64", "minimum": \#(NewConsumer.minBytes), "maximum": \#(Int64.max), "default": 10737418240}
+              "maxBytes": {"type": "integer", "format": "int64", "minimum": \#(NewConsumer.minBytes), "maximum": \#(Int64.max), "default": 10737418240},
+              "reader": \#(APIText.name.schema(mayBeEmpty: false, "Who alone reads it: key: and the name of an API key, or a role of the database; by default all who may read events."))
             }
           },
           "WebhookList": {
@@ -70,12 +72,22 @@ extension OpenAPISchemas {
               "maxEvents": {"type": "integer", "minimum": \#(WebhookRow.batchSizes.lowerBound), "maximum": \#(WebhookRow.batchSizes.upperBound), "default": \#(WebhookRow.usualBatch), "description": "The events of a request at most."}
             }
           },
+          "WebhookChange": {
+            "type": "object",
+            "examples": [{"url": "https://hooks.example.com/new"}],
+            "required": ["url"],
+            "additionalProperties": false,
+            "properties": {
+              "url": \#(APIText.webhookURL.schema(mayBeEmpty: false, "An https:// address without a user name and a fragment.")),
+              "maxEvents": {"type": "integer", "minimum": \#(WebhookRow.batchSizes.lowerBound), "maximum": \#(WebhookRow.batchSizes.upperBound), "description": "The events of a request at most; by default as before."}
+            }
+          },
           "SecretRotation": {
             "type": "object",
             "examples": [{"overlapSeconds": 86400}],
             "additionalProperties": false,
             "properties": {
-              "overlapSeconds": {"type": "integer", "minimum": \#(WebhookRow.overlaps.lowerBound), "maximum": \#(WebhookRow.overlaps.upperBound), "default": \#(WebhookRow.usualOverlap), "description": "How long the earlier secret signs, too."}
+              "overlapSeconds": {"type": "integer", "minimum": \#(WebhookRow.overlaps.lowerBound), "maximum": \#(WebhookRow.overlaps.upperBound), "default": \#(WebhookRow.usualOverlap), "description": "How long the present secret signs, too; 0 also ends earlier ones."}
             }
           },
           "WebhookSecret": {

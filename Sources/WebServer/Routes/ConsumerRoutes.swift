@@ -29,7 +29,7 @@ struct ConsumerRoutes: Sendable {
                 operation: "createConsumer",
                 summary: "Create a consumer of events",
                 details:
-                    "It gets what happens from then on. Events that it has not read for longer than maxAgeSeconds, or beyond maxBytes, are lost to it. \(Self.unlimited)",
+                    "It gets what happens from then on. Events that it has not read for longer than maxAgeSeconds, or beyond maxBytes, are lost to it. By default every key with the scope events:read may read it, and every role that may read events. \(Self.unlimited)",
                 scope: .writeEvents,
                 body: .required(schema: "NewEventConsumer"),
                 answers: [201: "EventConsumer"],
@@ -65,6 +65,7 @@ struct ConsumerRoutes: Sendable {
         consumer.service = reader.text("service", as: .name, mayBeEmpty: false)
         if let seconds = reader.integer("maxAgeSeconds", NewConsumer.ages) { consumer.maxAgeSeconds = seconds }
         if let bytes = reader.integer("maxBytes", NewConsumer.minBytes...Int64.max) { consumer.maxBytes = bytes }
+        consumer.reader = reader.text("reader", as: .name, mayBeEmpty: false)
         try reader.close()
         let made = consumer
         let row = try await database.run { store in
@@ -89,6 +90,7 @@ struct ConsumerRoutes: Sendable {
             ("service", .text(row.service)),
             ("maxAgeSeconds", .integer(row.maxAgeSeconds)),
             ("maxBytes", .integer(row.maxBytes)),
+            ("reader", .text(row.reader)),
             ("readAt", .time(row.readAt)),
             ("given", .integer(row.given)),
             ("behind", .boolean(row.isBehind)),

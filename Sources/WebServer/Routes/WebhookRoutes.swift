@@ -48,11 +48,26 @@ struct WebhookRoutes: Sendable {
                 handle: create
             ),
             APIRoute(
+                method: .patch,
+                path: Self.path,
+                operation: "changeWebhook",
+                summary: "Change the address of a webhook",
+                details:
+                    "What waits is posted to it at once, with the same secrets. A webhook that its receiver had disabled posts again. \(ConsumerRoutes.unlimited)",
+                scope: .writeEvents,
+                body: .required(schema: "WebhookChange"),
+                parameters: [APIRoute.nameParameter],
+                answers: [200: "Webhook"],
+                problems: [.notFound],
+                handle: change
+            ),
+            APIRoute(
                 method: .delete,
                 path: Self.path,
                 operation: "removeWebhook",
-                summary: "Remove the webhook of a consumer, with its dead letters",
-                details: "The consumer stays. \(ConsumerRoutes.unlimited)",
+                summary: "Remove the webhook of a consumer",
+                details:
+                    "The consumer stays, and gets back what the receiver has not accepted, also dead letters. \(ConsumerRoutes.unlimited)",
                 scope: .writeEvents,
                 parameters: [APIRoute.nameParameter],
                 answers: [204: ""],
@@ -67,12 +82,12 @@ struct WebhookRoutes: Sendable {
                 operation: "rotateWebhookSecret",
                 summary: "Give a webhook a new secret",
                 details:
-                    "The answer has it; it is never shown again. The earlier secret signs, too, for overlapSeconds. \(ConsumerRoutes.unlimited)",
+                    "The answer has it; it is never shown again. The present secret signs, too, for overlapSeconds, and earlier ones until they end. \(ConsumerRoutes.unlimited)",
                 scope: .writeEvents,
                 body: .optional(schema: "SecretRotation"),
                 parameters: [APIRoute.nameParameter],
                 answers: [200: "WebhookSecret"],
-                problems: [.notFound],
+                problems: [.notFound, .conflict],
                 handle: rotate
             ),
         ]
@@ -126,12 +141,7 @@ struct WebhookRoutes: Sendable {
             handle: { call in
                 try call.checkEvents()
                 let name = try call.name("consumer")
-                let row = try await database.run { store in
-                    try await store.enableWebhook(consumer: name, isEnabled)
-                    return try await store.webhooks(withAddresses: false).first { $0.consumer == name }
-                }
-                guard let row else { throw APIProblem.notFound("webhook of this consumer") }
-                return APIReply(.ok, Self.json(row))
+                return try await changed(name) { try await $0.enableWebhook(consumer: name, isEnabled) }
             }
         )
     }
@@ -149,10 +159,7 @@ extension WebhookRoutes {
         try call.checkEvents()
         let name = try call.name("consumer")
         var reader = JSONReader(call.body)
-        let url = reader.text("url", required: true, as: .webhookURL, mayBeEmpty: false) ?? ""
-        if !url.isEmpty, WebhookTarget(url) == nil {
-            reader.note("url", "an https:// address with a host and without a user name is expected")
-        }
+        let url = Self.url(&reader)
         let maxEvents = reader.integer("maxEvents", WebhookRow.batchSizes) ?? WebhookRow.usualBatch
         try reader.close()
         let secret = WebhookSecret()
@@ -160,6 +167,37 @@ extension WebhookRoutes {
             try await store.createWebhook(consumer: name, url: url, maxEvents: maxEvents, sealing: sealing(secret))
         }
         return APIReply(.created, Self.json(secret, of: name))
+    }
+
+    private static func url(_ reader: inout JSONReader) -> String {
+        let url = reader.text("url", required: true, as: .webhookURL, mayBeEmpty: false) ?? ""
+        if !url.isEmpty, WebhookTarget(url) == nil {
+            reader.note("url", "an https:// address with a host and without a user name is expected")
+        }
+        return url
+    }
+
+    private func change(_ call: APICall) async throws -> APIReply {
+        try call.checkEvents()
+        let name = try call.name("consumer")
+        var reader = JSONReader(call.body)
+        let url = Self.url(&reader)
+        let maxEvents = reader.integer("maxEvents", WebhookRow.batchSizes)
+        try reader.close()
+        return try await changed(name) { try await $0.setWebhook(consumer: name, url: url, maxEvents: maxEvents) }
+    }
+
+    /// Changes a webhook, and gives it as it is then.
+    private func changed(
+        _ consumer: String,
+        _ change: @escaping @Sendable (Store) async throws -> Void
+    ) async throws -> APIReply {
+        let row = try await database.run { store in
+            try await change(store)
+            return try await store.webhooks(withAddresses: false).first { $0.consumer == consumer }
+        }
+        guard let row else { throw APIProblem.notFound("webhook of this consumer") }
+        return APIReply(.ok, Self.json(row))
     }
 
     private func rotate(_ call: APICall) async throws -> APIReply {

@@ -44,6 +44,12 @@ struct EventsCreateCommand: SentenceCommand {
     @Option(help: "How many MiB of events it may be behind without losing some.")
     var maxMebibytes: Int64 = 10_240
 
+    @Option(
+        help:
+            "Who alone reads it: a role of the database, or key: and the name of an API key (default: all who may read events)."
+    )
+    var reader: String?
+
     func validate() throws {
         guard (1...720).contains(maxAgeHours) else {
             throw ValidationError("--max-age-hours is \(maxAgeHours): give a number from 1 to 720.")
@@ -59,7 +65,8 @@ struct EventsCreateCommand: SentenceCommand {
             kinds: kinds.isEmpty ? nil : kinds,
             service: service,
             maxAgeSeconds: maxAgeHours * 3_600,
-            maxBytes: maxMebibytes << 20
+            maxBytes: maxMebibytes << 20,
+            reader: reader
         )
         try await StoreSession.run(loaded.values) { try await $0.createConsumer(consumer) }
         StandardOutput.line(
@@ -104,14 +111,14 @@ struct EventsListCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         let consumers = try await StoreSession.run(loaded.values) { try await $0.consumers() }
         var table = Table([
-            "consumer", "service", "behind_seconds", "given", "lost", "read_at", "max_age_seconds", "max_bytes",
-            "kinds",
+            "consumer", "service", "reader", "behind_seconds", "given", "lost", "read_at", "max_age_seconds",
+            "max_bytes", "kinds",
         ])
         for consumer in consumers {
             table.add([
-                .text(consumer.name), Cell(consumer.service), .integer(Int64(consumer.lagSeconds)),
-                .integer(consumer.given), .integer(consumer.lost), Cell(consumer.readAt?.internetText),
-                .integer(consumer.maxAgeSeconds), .integer(consumer.maxBytes),
+                .text(consumer.name), Cell(consumer.service), Cell(consumer.reader),
+                .integer(Int64(consumer.lagSeconds)), .integer(consumer.given), .integer(consumer.lost),
+                Cell(consumer.readAt?.internetText), .integer(consumer.maxAgeSeconds), .integer(consumer.maxBytes),
                 json ? .list(consumer.kinds.map { .text($0) }) : .text(consumer.kinds.joined(separator: " ")),
             ])
         }

@@ -12,10 +12,26 @@ struct WebhookCommand: AsyncParsableCommand {
             describes what is posted.
             """,
         subcommands: [
-            WebhookCreateCommand.self, WebhookDropCommand.self, WebhookListCommand.self, WebhookEnableCommand.self,
-            WebhookDisableCommand.self, WebhookRotateCommand.self, WebhookDeadCommand.self, WebhookResendCommand.self,
+            WebhookCreateCommand.self, WebhookSetCommand.self, WebhookDropCommand.self, WebhookListCommand.self,
+            WebhookEnableCommand.self, WebhookDisableCommand.self, WebhookRotateCommand.self, WebhookDeadCommand.self,
+            WebhookResendCommand.self,
         ]
     )
+
+    static func target(_ url: String) throws -> WebhookTarget {
+        guard let target = WebhookTarget(url) else {
+            throw CommandFailure(.data, "\(url) is not an https:// address with a host and without a user name.")
+        }
+        return target
+    }
+
+    /// Says so if the settings of this host do not allow the address.
+    static func remind(_ target: WebhookTarget, _ settings: Settings) {
+        guard !target.isIn(settings.feedback.webhooks.allowedHosts) else { return }
+        StandardOutput.line(
+            "Nothing is posted until feedback.webhooks.allowedHosts, on the hosts of the feedback workers, has \(target.host)."
+        )
+    }
 
     /// A new secret, and as it is stored.
     static func newSecret(_ store: Store, _ settings: Settings) async throws -> (WebhookSecret, SealedWebhookSecret) {
@@ -48,9 +64,7 @@ struct WebhookCreateCommand: SentenceCommand {
     var maxEvents: Int32 = 100
 
     func execute(_ loaded: LoadedSettings) async throws {
-        guard let target = WebhookTarget(url) else {
-            throw CommandFailure(.data, "\(url) is not an https:// address with a host and without a user name.")
-        }
+        let target = try WebhookCommand.target(url)
         let secret = try await StoreSession.run(loaded.values) { store in
             try await CredentialWriter(store: store, settings: loaded.values).locked {
                 let (secret, sealed) = try await WebhookCommand.newSecret(store, loaded.values)
@@ -62,10 +76,39 @@ struct WebhookCreateCommand: SentenceCommand {
             "The events of \(consumer) are posted to \(target.host). Secret of the signatures, shown only now: \(secret.text)",
             [("consumer", .text(consumer)), ("secret", .text(secret.text))]
         )
-        guard !target.isIn(loaded.values.feedback.webhooks.allowedHosts) else { return }
+        WebhookCommand.remind(target, loaded.values)
+    }
+}
+
+/// `pushmta webhook set CONSUMER URL`.
+struct WebhookSetCommand: SentenceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Change the address of a webhook. What waits is posted to it at once, with the same secrets."
+    )
+
+    @OptionGroup var global: GlobalOptions
+    @OptionGroup var sentences: SentenceOptions
+
+    @Argument(help: "The consumer's name.")
+    var consumer: String
+
+    @Argument(help: "The new address, https://…")
+    var url: String
+
+    @Option(help: "The maximum number of events in a request, from 1 to 1000 (default: as before).")
+    var maxEvents: Int32?
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let target = try WebhookCommand.target(url)
+        try await StoreSession.run(loaded.values) { store in
+            try await store.setWebhook(consumer: consumer, url: url, maxEvents: maxEvents)
+        }
         StandardOutput.line(
-            "Nothing is posted until feedback.webhooks.allowedHosts, on the hosts of the feedback workers, has \(target.host)."
+            "The events of \(consumer) are posted to \(target.host).",
+            [("consumer", .text(consumer)), ("host", .text(target.host))]
         )
+        WebhookCommand.remind(target, loaded.values)
     }
 }
 
@@ -73,7 +116,7 @@ struct WebhookCreateCommand: SentenceCommand {
 struct WebhookDropCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop",
-        abstract: "Remove a webhook with its dead letters. The consumer stays."
+        abstract: "Remove a webhook. Its consumer gets back what the receiver has not accepted, also dead letters."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -163,7 +206,7 @@ struct WebhookDisableCommand: SentenceCommand {
 struct WebhookRotateCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate-secret",
-        abstract: "Give a webhook a new secret, and print it. For a while, the earlier one signs, too."
+        abstract: "Give a webhook a new secret, and print it. For a while, the earlier ones sign, too."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -172,7 +215,7 @@ struct WebhookRotateCommand: SentenceCommand {
     @Argument(help: "The consumer's name.")
     var consumer: String
 
-    @Option(help: "For how many hours both secrets sign, from 0 to 720.")
+    @Option(help: "For how many hours the present secret signs, too, from 0 to 720; 0 also ends earlier ones.")
     var overlapHours: Int64 = 24
 
     func validate() throws {

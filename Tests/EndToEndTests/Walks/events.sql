@@ -3,9 +3,14 @@
 
 \c - :operator
 SELECT pushmta.create_consumer('walk', ARRAY['message', 'device', 'delivery'], service => :'service');
+SELECT pushmta.create_consumer('walk-own', ARRAY['device'], service => :'service', reader => :'operator');
+SELECT count(*) FROM pushmta.next_events('walk-own');
 \c - :maker
 \ir support.sql
 SELECT pg_temp.refused($$SELECT pushmta.create_consumer('mine')$$, '42501');
+-- A consumer of another login.
+SELECT pg_temp.refused($$SELECT * FROM pushmta.next_events('walk-own')$$, 'PM167');
+SELECT pg_temp.require((SELECT reader = :'operator' FROM pushmta.event_consumer WHERE name = 'walk-own'), 'the consumer has no reader');
 SELECT pg_temp.require((SELECT service = :'service' AND lost = 0 FROM pushmta.event_consumer WHERE name = 'walk'),
     'there is no consumer');
 
@@ -62,4 +67,4 @@ SELECT pg_temp.require((SELECT array_agg(state ORDER BY ctid) = '{pending,prepar
 SELECT pg_temp.require((SELECT lost = 0 FROM pushmta.event_consumer WHERE name = 'walk')
     AND NOT EXISTS (SELECT FROM pushmta.event_gap WHERE consumer = 'walk'), 'something was lost');
 \c - :operator
-SELECT pushmta.drop_consumer('walk');
+SELECT pushmta.drop_consumer('walk'), pushmta.drop_consumer('walk-own');

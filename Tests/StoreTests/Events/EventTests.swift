@@ -187,6 +187,40 @@ struct EventTests {
         #expect(try await next(fixture, limit: 3) == ["device.opted_out 4"])
     }
 
+    @Test("What is committed while a reader waits for another one is given")
+    func waitingReader() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2)
+        try await fixture.store.createConsumer(NewConsumer(name: "crm"))
+        try await fixture.other.setOptOut(1, true)
+        let first = try await fixture.hold("SELECT * FROM pushmta.next_events('crm')")
+        let waiting = Task { try await next(fixture) }
+        try await fixture.waitForLock()
+        try await fixture.other.setOptOut(2, true)
+        try await first.run(script: "COMMIT")
+        #expect(try await waiting.value == ["device.opted_out 2"])
+        await first.close()
+    }
+
+    @Test("A transaction that reads twice and records events itself")
+    func ownEvents() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3)
+        try await fixture.store.createConsumer(NewConsumer(name: "crm"))
+        let reader = try await fixture.hold(
+            """
+            SELECT pushmta.set_opt_out(1, true); SELECT * FROM pushmta.next_events('crm');
+            SELECT pushmta.set_opt_out(2, true); SELECT * FROM pushmta.next_events('crm')
+            """
+        )
+        try await fixture.other.setOptOut(3, true)
+        try await reader.run(script: "COMMIT")
+        #expect(try await next(fixture).sorted() == (1...3).map { "device.opted_out \($0)" })
+        #expect(try await next(fixture).isEmpty)
+        #expect(try await fixture.store.eventGaps().isEmpty)
+        await reader.close()
+    }
+
     @Test("A forgotten user has no events any more, except that")
     func forgetting() async throws {
         let fixture = try await StoreFixture.make()
@@ -216,6 +250,12 @@ struct EventTests {
         }
         await #expect(throws: StoreError.self) { try await fixture.store.createConsumer(NewConsumer(name: "crm")) }
         await #expect(throws: StoreError.self) { try await fixture.store.nextEvents(of: "nobody", limit: 1) }
+        await #expect(throws: StoreError.self) {
+            try await fixture.store.createConsumer(NewConsumer(name: "x", reader: "no_such_role"))
+        }
+        await #expect(throws: StoreError.self) {
+            try await fixture.store.createConsumer(NewConsumer(name: "x", reader: "key:none"))
+        }
     }
 
     @Test("A consumer that is away loses what is too old or too much, and is told so")
@@ -247,6 +287,28 @@ struct EventTests {
         #expect(lost > 10_000 && lost < 150_000)
         #expect(try await fixture.store.nextEvents(of: "crm", limit: 100_000).count + Int(lost) == 160_000)
         #expect(try await fixture.store.keepEvents(worker: StoreFixture.worker) == 0)
+    }
+
+    @Test("A consumer of one service loses nothing with the events of another one")
+    func boundsOfService() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2)
+        try await fixture.store.createService(name: "bank", label: "Bank")
+        try await fixture.store.createConsumer(NewConsumer(name: "bank", service: "bank", maxAgeSeconds: 60))
+        try await fixture.store.setOptOut(1, true)
+        try await fixture.store.setOptOut(2, true)
+        try await fixture.sql("UPDATE pushmta_engine.event SET occurred_at = now() - interval '1 hour'")
+        try await fixture.sql("UPDATE pushmta_engine.event_position SET position_at = now() - interval '2 hours'")
+        #expect(try await fixture.heartbeat())
+        #expect(try await fixture.store.keepEvents(worker: StoreFixture.worker) == 0)
+        #expect(try await fixture.store.eventGaps().isEmpty)
+        #expect(try await fixture.store.consumers().map(\.lost) == [0])
+        #expect(try await fixture.alarms("events_lost").isEmpty)
+        // Its position has moved, so that days are not kept for it.
+        let passed =
+            "SELECT count(*) FROM pushmta_engine.event_position WHERE position_at > now() - interval '90 minutes'"
+        #expect(try await fixture.sql(passed) == 1)
+        #expect(try await next(fixture, "bank").isEmpty)
     }
 
     @Test("Days of events are dropped when every consumer has read them")

@@ -101,6 +101,72 @@ struct WebhookTests {
         await #expect(throws: StoreError.self) { try await fixture.store.dropWebhook(consumer: "crm") }
     }
 
+    @Test("A webhook that is dropped gives back what was not accepted, in order")
+    func dropped() async throws {
+        let fixture = try await make()
+        for id in 1...5 { try await fixture.store.setOptOut(Int64(id), true) }
+        try await end(fixture, try required(try await next(fixture)), "dead")
+        #expect(try await next(fixture)?.events == 2)
+        try await fixture.store.dropWebhook(consumer: "crm")
+        #expect(try await fixture.store.consumers().map(\.isBehind) == [true])
+        let first = try await fixture.store.nextEvents(of: "crm", limit: 3)
+        #expect(first.map(\.subscription) == [1, 2, 3])
+        // Its next reader is another webhook, which also gets what a reader over HTTP has not processed.
+        #expect(
+            try await fixture.store.eventPage(of: "crm", limit: 1, processed: nil).events.map(\.subscription) == [4]
+        )
+        try await fixture.store.createWebhook(
+            consumer: "crm",
+            url: "https://hooks.example/y",
+            maxEvents: 10,
+            secret: try await secret(fixture, 2)
+        )
+        let waiting = try required(try await next(fixture))
+        #expect(waiting.events == 1 && waiting.body.contains("shop-ios-4"))
+        try await end(fixture, waiting, "accepted")
+        #expect(try await next(fixture)?.body.contains("shop-ios-5") == true)
+        #expect(try await fixture.store.eventGaps().isEmpty)
+    }
+
+    @Test("What a dropped webhook gave back is a gap if its day is dropped first")
+    func droppedTooLate() async throws {
+        let fixture = try await make()
+        for id in 1...2 { try await fixture.store.setOptOut(Int64(id), true) }
+        #expect(try await next(fixture)?.events == 2)
+        try await fixture.store.dropWebhook(consumer: "crm")
+        try await fixture.sql("UPDATE pushmta_engine.event_returned SET log_day = log_day - 1000")
+        _ = try await fixture.store.keepEvents(worker: StoreFixture.worker)
+        #expect(try await fixture.store.eventGaps().map { "\($0.why) \($0.lost)" } == ["age 2"])
+    }
+
+    @Test("What waits goes to a new address, and answers of the earlier receiver no longer count")
+    func address() async throws {
+        let fixture = try await make()
+        for id in 1...3 { try await fixture.store.setOptOut(Int64(id), true) }
+        let first = try required(try await next(fixture))
+        try await end(fixture, first, "again")
+        try await fixture.store.setWebhook(consumer: "crm", url: "https://new.example/y", maxEvents: nil)
+        try await end(fixture, first, "gone")
+        let moved = try required(try await next(fixture))
+        #expect(moved.url == "https://new.example/y" && moved.waitSeconds == 0 && moved.attempts == 0)
+        #expect(moved.body == first.body && moved.id != first.id)
+        // One that its receiver has disabled is enabled, and one that an operator has disabled is not.
+        try await end(fixture, moved, "gone")
+        try await fixture.store.setWebhook(consumer: "crm", url: "https://new.example/z", maxEvents: 1)
+        #expect(try await fixture.store.webhooks().map { "\($0.url) \($0.isActive)" } == ["https://new.example/z true"])
+        try await fixture.store.enableWebhook(consumer: "crm", false)
+        try await fixture.store.setWebhook(consumer: "crm", url: "https://new.example/a", maxEvents: nil)
+        #expect(try await fixture.store.activeWebhooks().isEmpty)
+        for url in ["http://new.example", "https://a@new.example/"] {
+            await #expect(throws: StoreError.self) {
+                try await fixture.store.setWebhook(consumer: "crm", url: url, maxEvents: nil)
+            }
+        }
+        await #expect(throws: StoreError.self) {
+            try await fixture.store.setWebhook(consumer: "none", url: "https://new.example/a", maxEvents: nil)
+        }
+    }
+
     @Test("Nothing is posted about a user who was forgotten after the batch was made")
     func forgotten() async throws {
         let fixture = try await make(maxEvents: 1)
@@ -111,7 +177,7 @@ struct WebhookTests {
         #expect(batch.events == 0 && batch.body == "[]")
     }
 
-    @Test("Two secrets sign during a rotation; a new key reseals them")
+    @Test("Earlier secrets sign until their overlaps end; a new key reseals them")
     func secrets() async throws {
         let fixture = try await make()
         let id = try required(try await fixture.store.activeWebhooks().first)
@@ -121,6 +187,14 @@ struct WebhookTests {
             overlapSeconds: 3_600
         )
         #expect(try await fixture.store.webhookSecrets(consumer: id).map(\.sealed) == [[2], [1]])
+        // A second rotation does not end the first one's overlap.
+        try await fixture.store.rotateWebhookSecret(
+            consumer: "crm",
+            secret: try await secret(fixture, 4),
+            overlapSeconds: 60
+        )
+        #expect(try await fixture.store.webhookSecrets(consumer: id).map(\.sealed) == [[4], [2], [1]])
+        #expect(try await fixture.store.webhooks().count == 1)
         try await fixture.store.rotateWebhookSecret(
             consumer: "crm",
             secret: try await secret(fixture, 3),

@@ -69,6 +69,25 @@ import Testing
         try await site.finish()
     }
 
+    @Test func aConsumerOfOneReaderIsReadByNobodyElse() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key(.readEvents, .writeEvents, name: "crm")
+        let other = try await site.key(.readEvents, name: "other")
+        let made = try await site.call("POST", "/consumers", key: key, #"{"name": "crm", "reader": "key:crm"}"#)
+        #expect(made.status == 201 && made["reader"] == "key:crm", "\(made.answer)")
+        let refused = try await site.call("GET", "/events?consumer=crm", key: other)
+        #expect(refused.status == 403, "\(refused.answer)")
+        #expect(try await site.call("GET", "/events?consumer=crm", key: key).status == 200)
+        // The login of a session is another reader.
+        await #expect(throws: StoreError.self) { try await site.web.admin.nextEvents(of: "crm", limit: 1) }
+        let role = #"{"name": "own", "reader": "pushmta_events"}"#
+        #expect(try await site.call("POST", "/consumers", key: key, role).status == 201)
+        #expect(try await site.call("GET", "/events?consumer=own", key: key).status == 403)
+        let none = #"{"name": "none", "reader": "key:none"}"#
+        #expect(try await site.call("POST", "/consumers", key: key, none).status == 404)
+        try await site.finish()
+    }
+
     @Test func aWebhookHasASecretThatIsShownOnce() async throws {
         let site = try await APISite.start()
         let key = try await site.key(.writeEvents, name: "operator")
@@ -85,6 +104,17 @@ import Testing
         let list = try await site.call("GET", "/webhooks", key: key)
         #expect(list["webhooks.0.host"] == "hooks.example:8443" && list["webhooks.0.active"] == "true")
         #expect(!list.answer.body.contains("very-secret") && !list.answer.body.contains(first))
+        let moved = try await site.call("PATCH", path, key: key, #"{"url": "https://new.example/secret"}"#)
+        #expect(moved.status == 200 && moved["host"] == "new.example", "\(moved.answer)")
+        #expect(!moved.answer.body.contains("/secret"))
+        #expect(try await site.call("PATCH", path, key: key, #"{"url": "http://a.example"}"#).status == 400)
+        let unknown = try await site.call(
+            "PATCH",
+            "/consumers/none/webhook",
+            key: key,
+            #"{"url": "https://a.example"}"#
+        )
+        #expect(unknown.status == 404, "\(unknown.answer)")
         let paused = try await site.call("POST", "\(path)/pause", key: key)
         #expect(paused.status == 200 && paused["active"] == "false", "\(paused.answer)")
         #expect(try await site.call("POST", "\(path)/resume", key: key)["active"] == "true")
@@ -111,7 +141,7 @@ import Testing
         )
         #expect(
             logged
-                == "consumer.add webhook.add webhook.disable webhook.enable webhook.secret webhook.remove"
+                == "consumer.add webhook.add webhook.change webhook.disable webhook.enable webhook.secret webhook.remove"
         )
         try await site.finish()
     }

@@ -93,7 +93,7 @@ import Testing
             "api_plan", "api_waves", "service_hours", "set_plan", "api_frequency_caps",
             "set_frequency_cap", "drop_frequency_cap",
             "create_consumer", "drop_consumer", "begin_webhook_secret", "create_webhook", "rotate_webhook_secret",
-            "drop_webhook", "enable_webhook", "resend_dead_letter",
+            "drop_webhook", "enable_webhook", "resend_dead_letter", "set_webhook",
             "api_behaviour",
             "request_approval",
             "approve_delivery", "reject_delivery", "withdraw_approval", "approval_of",
