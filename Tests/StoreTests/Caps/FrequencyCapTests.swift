@@ -157,6 +157,41 @@ struct FrequencyCapTests {
         #expect(try await fixture.sql("SELECT (\(persons))::bigint") == 1)
     }
 
+    @Test("Caps of 1 to 180 days count each day once, whether it is folded or in a sum of 8 or 64 days")
+    func sums() async throws {
+        let fixture = try await made([])
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.cap_history (service_id, block, day, category_id, delivery_id, digit, persons)
+            SELECT 1, 0, date '2030-01-01' - n, 0, 0, 0, pushmta_engine.bits_at(k, (n * (k + 1) % 7 < 2)::integer)::bit varying
+            FROM generate_series(5, 300) n CROSS JOIN generate_series(0, 63) k GROUP BY n
+            """
+        )
+        try await fixture.sql("INSERT INTO pushmta_engine.cap_lock (service_id, persons) VALUES (1, 0)")
+        while try await fixture.sql("SELECT pushmta_engine.sum_caps(10, '2030-01-01 12:00Z')") ?? 0 > 0 {}
+        for (length, sums) in [(8, Int64(37)), (64, 5)] {
+            let days = "SELECT count(DISTINCT h.day) FROM pushmta_engine.cap_history h WHERE h.delivery_id = \(-length)"
+            #expect(try await fixture.sql(days) == sums, "sums of \(length) days")
+        }
+        // The persons of each length and limit, next to a count of the days themselves.
+        let wrong = """
+            SELECT count(*) FROM generate_series(1, 180) l(n) CROSS JOIN unnest(ARRAY[1, 3, 20, 45]) m(n)
+            WHERE coalesce((SELECT r.persons FROM pushmta_engine.reached_persons(
+                    ROW(1, '2030-01-01 12:00Z', 1, 0, '2030-01-01')::pushmta_engine.capped_delivery,
+                    ARRAY[ROW(1, 1, 'cap', m.n, 'days', l.n, NULL, now(), now())::pushmta_engine.frequency_cap], ARRAY[0], NULL) r),
+                pushmta_engine.no_bits()) <> (SELECT pushmta_engine.bits_at(c.k, (c.n >= m.n)::integer)::bit varying
+                FROM (SELECT k, (SELECT count(*) FROM generate_series(5, l.n - 1) d WHERE d * (k + 1) % 7 < 2) AS n
+                    FROM generate_series(0, 63) k) c)
+            """
+        let differences = try await fixture.store.query(wrong).one { try $0.int64() }
+        #expect(differences == 0)
+        // Who is forgotten leaves the sums, too.
+        let own = "SELECT count(*) FROM pushmta_engine.cap_history h WHERE get_bit(h.persons, 1) = 1"
+        #expect(try await fixture.sql("\(own) AND h.delivery_id = -64") ?? 0 > 0)
+        try await fixture.sql("SELECT f.subscriptions FROM pushmta.forget_user('shop', 'ada') f")
+        #expect(try await fixture.sql(own) == 0)
+    }
+
     @Test("A wrong cap is refused in words")
     func refused() async throws {
         let fixture = try await StoreFixture.make()
