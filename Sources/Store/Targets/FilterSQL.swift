@@ -94,7 +94,7 @@ struct FilterSQL {
             test.subject.value.map { bind(.text($0)) } ?? "NULL", since ?? "NULL",
             bind(.int32Array(behaviour.services)),
         ]
-        cost += 1
+        cost += 0.5
         let place = behaviourCalls.count
         behaviourCalls.append((arguments.joined(separator: ", "), blocks))
         return "(get_bit(b\(place).persons, (coalesce(s.person_id, s.id) & 4095)::integer) = 1 IS TRUE)"

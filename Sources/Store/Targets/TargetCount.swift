@@ -81,7 +81,7 @@ extension Store {
     }
 
     /// The first step of the same, for those who wait: an answer within a few tenths of a second. Few deliveries of large
-    /// applications need more than one step: those that select fewer than one in two hundred.
+    /// applications need more than one step: those that select fewer than one in a hundred.
     package func countTargetRoughly(ofDelivery id: Int64) async throws -> [TargetCount] {
         var counting = try await targetCounting(ofDelivery: id)
         try await counting.advance()

@@ -13,7 +13,7 @@ package struct TargetCounting: Sendable {
     /// The counts of a list of targets.
     private let listed: [TargetCount]
 
-    /// Subscriptions that a step reads: two tenths of a second with two cores.
+    /// Subscriptions that a step reads: half a second of processor time, so a quarter of a second with two idle cores.
     package static let step: Int64 = 1_050_000
 
     init(_ delivery: Int64, parts: [TargetPart] = [], listed: [TargetCount] = [], within limit: Duration) {
