@@ -325,9 +325,8 @@ extension EventChangePages {
         let consumer = try Self.name(call)
         return try await addressForm(consumer).reply(to: call) {
             let url = try typedURL(call)
-            let maxEvents =
-                call.typed(Name.maxEvents).isEmpty
-                ? nil : try Self.maxEvents(call, catalogue[.webhookAddressMaxHint])
+            let hint = catalogue[.webhookAddressMaxHint]
+            let maxEvents = try call.typed(Name.maxEvents).isEmpty ? nil : Self.maxEvents(call, hint)
             try await responder.database.run { store in
                 try await store.setWebhook(consumer: consumer, url: url, maxEvents: maxEvents, by: call.actor)
             }

@@ -351,8 +351,8 @@ BEGIN
         first_id := NULL;
         through := highest;
     END IF;
-    present := (SELECT least(pg_snapshot_xmin(present)::text::bigint, own) || ':' || through || ':'
-            || coalesce(string_agg(x.xid::text, ',' ORDER BY x.xid), '')
+    present := (SELECT (least(pg_snapshot_xmin(present)::text::bigint, own) || ':' || through || ':'
+            || coalesce(string_agg(x.xid::text, ',' ORDER BY x.xid), ''))::pg_snapshot
         FROM (SELECT y.xid::text::bigint AS xid FROM pg_snapshot_xip(present) y(xid)
             UNION SELECT own WHERE own < through
             UNION SELECT z.xid FROM generate_series(highest, through - 1) z(xid)) x);
@@ -553,20 +553,24 @@ COMMENT ON FUNCTION pushmta_engine.window_rows(pushmta_engine.event_position, in
     'The next rows that a consumer reads, up to a number of rows: first those of transactions that were under way at its position, then, '
     'once those are read, the others up to a row.';
 
-CREATE FUNCTION pushmta_engine.read_window(INOUT p pushmta_engine.event_position, c pushmta_engine.event_consumer, most integer,
-    OUT slices pushmta_engine.event_slice[], OUT total integer, OUT has_ended boolean) LANGUAGE plpgsql
-    SET search_path = pushmta_engine, pg_temp AS $$
+CREATE TYPE pushmta_engine.event_window AS (reached pushmta_engine.event_position, slices pushmta_engine.event_slice[], total integer,
+    has_ended boolean);
+COMMENT ON TYPE pushmta_engine.event_window IS
+    'What a consumer takes at once of the events between two snapshots, how many they are, and its position then. has_ended: there are no '
+    'more.';
+
+CREATE FUNCTION pushmta_engine.read_window(p pushmta_engine.event_position, c pushmta_engine.event_consumer, most integer)
+    RETURNS pushmta_engine.event_window LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     -- A look passes over so many rows at most that the consumer does not want.
     page CONSTANT bigint := 200000;
     apps CONSTANT integer[] := service_events(c.service_id);
+    slices event_slice[] := ARRAY[]::event_slice[];
+    total integer := 0;
     found record;
     first_item integer;
     through bigint;
 BEGIN
-    slices := '{}';
-    total := 0;
-    has_ended := false;
     LOOP
         through := least(p.until_last_id, p.at_id + page - 1);
         -- One more, because the row at the position may be read.
@@ -579,7 +583,7 @@ BEGIN
             slices := slices || ROW(found.log_day, found.id, first_item + 1, p.at_item)::event_slice;
             total := total + p.at_item - first_item;
             IF total >= most THEN
-                RETURN;
+                RETURN ROW(p, slices, total, false)::event_window;
             END IF;
         END LOOP;
         EXIT WHEN p.at_id > p.seen_id;
@@ -588,10 +592,10 @@ BEGIN
     END LOOP;
     p.at_id := through + 1;
     p.at_item := 0;
-    has_ended := through >= p.until_last_id;
+    RETURN ROW(p, slices, total, through >= p.until_last_id)::event_window;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.read_window(pushmta_engine.event_position, pushmta_engine.event_consumer, integer) IS
-    'Takes up to the given number of the events between the two snapshots of a position. has_ended: there are no more.';
+    'Takes up to the given number of the events between the two snapshots of a position.';
 
 CREATE FUNCTION pushmta_engine.take_events(of_consumer integer, most integer, OUT slices pushmta_engine.event_slice[])
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
@@ -599,7 +603,7 @@ CREATE FUNCTION pushmta_engine.take_events(of_consumer integer, most integer, OU
 DECLARE
     c event_consumer;
     p event_position;
-    w record;
+    w event_window;
     total integer := 0;
 BEGIN
     SELECT x.* INTO p FROM event_position x WHERE x.consumer_id = of_consumer FOR NO KEY UPDATE;
@@ -620,8 +624,8 @@ BEGIN
             p := open_window(p);
             EXIT WHEN p.until IS NULL;
         END IF;
-        SELECT x.* INTO w FROM read_window(p, c, most) x;
-        p := w.p;
+        w := read_window(p, c, most);
+        p := w.reached;
         slices := w.slices;
         total := w.total;
         EXIT WHEN NOT w.has_ended;

@@ -21,7 +21,7 @@ struct EventRoutes: Sendable {
                 operation: "readEvents",
                 summary: "The next events of a consumer",
                 details:
-                    "An operator creates consumers (pushmta events create). The same page is given until its id is passed as processed; then the next one is given. An event may be given twice if a client dies before it has said so, and has the same id then. Events of one device are given in the order in which they happened. page is null if there are no new events: ask again after a second. A key that is limited to applications sees no consumer.",
+                    "An operator creates consumers (pushmta events create). The same page is given until its id is passed as processed; then the next one is given. An event may be given twice if a client dies before it has said so, and has the same id then. Events of one device are given in the order in which they happened. page is null if there are no new events: ask again after a second. A consumer that has another reader is refused. A key that is limited to applications sees no consumer.",
                 scope: .readEvents,
                 parameters: [
                     APIRoute.Parameter(
