@@ -163,6 +163,9 @@ def walk(site, receiver, base, key):
     receiver.script = [410]
     site.register(base, key, DEVICES + 1)
     until(lambda: not site.command("webhook", "list")[0]["active"], "the webhook stays enabled after 410")
+    # What it refused goes to the receiver's new address.
+    site.command("webhook", "set", "hooks", receiver.url + "?moved=1")
+    until(lambda: len(receiver.accepted()) > DEVICES + 1, "nothing arrives at the new address")
     require(not receiver.problems, f"problems: {receiver.problems}")
 
 

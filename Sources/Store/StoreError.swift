@@ -91,16 +91,14 @@ extension StoreError {
         guard let state = error.sqlState, state.hasPrefix("PM") else { return nil }
         let code: Code =
             switch state {
-            case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094",
-                "PM110", "PM140", "PM160", "PM164", "PM166", "PM168", "PM150", "PM172", "PM290", "PM330", "PM331", "PM311",
+            case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094", "PM110",
+                "PM140", "PM150", "PM160", "PM164", "PM166", "PM168", "PM172", "PM290", "PM311", "PM330", "PM331",
                 "PM351":
                 .notFound
             case "PM003", "PM006", "PM008", "PM010", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
-                "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
-                "PM132", "PM133", "PM134", "PM135", "PM162", "PM163", "PM167", "PM169", "PM151", "PM171", "PM180",
-                "PM181", "PM182",
-                "PM183", "PM184", "PM185", "PM321",
-                "PM291", "PM312":
+                "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131", "PM132", "PM133", "PM134",
+                "PM135", "PM151", "PM162", "PM163", "PM167", "PM169", "PM171", "PM180", "PM181", "PM182", "PM183",
+                "PM184", "PM185", "PM291", "PM312", "PM321":
                 .conflict
             default: .invalid
             }

@@ -304,7 +304,7 @@ COMMENT ON FUNCTION pushmta_engine.return_events(integer, pushmta_engine.event_s
     'Gives events back to their consumer, before those that it got back earlier: it had taken them before these.';
 
 CREATE FUNCTION pushmta_engine.take_returned(of_consumer integer, most integer) RETURNS pushmta_engine.event_slice[] LANGUAGE sql
-    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
     WITH due AS (
         SELECT r.*, sum(r.last_item - r.first_item + 1) OVER (ORDER BY r.id) AS through
         FROM (SELECT x.* FROM event_returned x WHERE x.consumer_id = of_consumer ORDER BY x.id LIMIT most) r
@@ -533,13 +533,13 @@ CREATE FUNCTION pushmta_engine.window_rows(p pushmta_engine.event_position, kind
 #variable_conflict use_column
 BEGIN
     IF p.at_id <= p.seen_id THEN
-        -- Of the transactions that were under way then. The index gives the rows of each in their order.
+        -- Of the transactions that were under way then. No other index can serve this comparison, whatever the statistics say.
         RETURN QUERY SELECT r.id, r.log_day, r.n, r.occurred_at
             FROM pg_snapshot_xip(p.seen) x(xid)
             CROSS JOIN LATERAL (SELECT e.id, e.log_day, e.n, e.occurred_at FROM event e
-                WHERE e.xid = x.xid AND e.id BETWEEN p.at_id AND p.seen_id
+                WHERE (e.xid, e.id) >= (x.xid, p.at_id) AND (e.xid, e.id) <= (x.xid, p.seen_id)
                     AND kinds >> e.kind & 1 = 1 AND (apps IS NULL OR e.application_id = ANY(apps))
-                ORDER BY e.id LIMIT most) r
+                ORDER BY e.xid, e.id LIMIT most) r
             WHERE pg_visible_in_snapshot(x.xid, p.until) ORDER BY r.id LIMIT most;
     ELSE
         RETURN QUERY SELECT e.id, e.log_day, e.n, e.occurred_at FROM event e
@@ -777,14 +777,15 @@ COMMENT ON FUNCTION pushmta_engine.event_before_bytes(bigint) IS
     'The row of events behind which this many bytes are stored, estimated from the sizes of the days; 0 if there are fewer bytes.';
 
 CREATE FUNCTION pushmta_engine.event_before_age(since bigint, older interval) RETURNS bigint LANGUAGE sql STABLE
-    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
     SELECT coalesce((SELECT e.id - 1 FROM event e WHERE e.id >= since AND e.occurred_at >= now() - older ORDER BY e.id LIMIT 1),
         (SELECT max(e.id) FROM event e), 0) $$;
 COMMENT ON FUNCTION pushmta_engine.event_before_age(bigint, interval) IS
     'The last row of events, from a row on, before the first one that is younger than this.';
 
 CREATE FUNCTION pushmta_engine.lose_events(p pushmta_engine.event_position, c pushmta_engine.event_consumer, through bigint, because text)
-    RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+    RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
 DECLARE
     apps CONSTANT integer[] := service_events(c.service_id);
     -- Also if none of the rows was for it: otherwise their days would be kept for it.
@@ -793,8 +794,8 @@ DECLARE
 BEGIN
     SELECT coalesce(sum(e.n - CASE WHEN e.id = p.at_id THEN p.at_item ELSE 0 END), 0) AS lost, min(e.id) AS first_id,
         min(e.occurred_at) AS first_at, max(e.occurred_at) AS last_at INTO gone
-    FROM (SELECT x.* FROM event x
-            WHERE x.xid = ANY(ARRAY(SELECT pg_snapshot_xip(p.seen))) AND x.id BETWEEN p.at_id AND least(through, p.seen_id)
+    FROM (SELECT x.* FROM pg_snapshot_xip(p.seen) y(xid)
+            JOIN event x ON (x.xid, x.id) >= (y.xid, p.at_id) AND (x.xid, x.id) <= (y.xid, least(through, p.seen_id))
         UNION ALL SELECT x.* FROM event x
             WHERE x.id BETWEEN greatest(p.at_id, p.seen_id + 1) AND through AND NOT pg_visible_in_snapshot(x.xid, p.seen)) e
     WHERE c.kinds >> e.kind & 1 = 1 AND (apps IS NULL OR e.application_id = ANY(apps));

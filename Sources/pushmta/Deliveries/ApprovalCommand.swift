@@ -45,7 +45,8 @@ struct ApprovalListCommand: PushMTACommand {
                 .integer(row.deliveryID), .text(row.label), .text(row.state.rawValue), .text(row.service),
                 .integer(row.above), .integer(row.messages),
                 Cell(row.startsApproved ? "as soon as approved" : row.startAt?.internetText),
-                .text(row.makers.joined(separator: ", ")), Cell(row.requestedBy), .text(row.problem), .text(row.version),
+                .text(row.makers.joined(separator: ", ")), Cell(row.requestedBy), .text(row.problem),
+                .text(row.version),
             ])
         }
         table.show(json: json)

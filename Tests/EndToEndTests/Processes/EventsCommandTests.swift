@@ -17,6 +17,11 @@ import Testing
         let unknown = try await run("events", "create", "x", "--kind", "device.sold", expect: 65)
         #expect(unknown.errors.contains("device.sold"))
         try await run("events", "create", "x", "--max-age-hours", "0", expect: 64)
+        let reader = try await run("events", "create", "x", "--reader", "no_such_role", expect: 65)
+        #expect(reader.errors.contains("no_such_role"))
+        try await run("webhook", "set", "crm", "http://hooks.example", expect: 65)
+        let hook = try await run("webhook", "set", "crm", "https://hooks.example/x", expect: 65)
+        #expect(hook.errors.contains("no webhook"))
         try await sql(
             """
             SELECT pushmta_engine.register_devices(ARRAY[1], ARRAY[repeat('ab', 32)], ARRAY['ada'], ARRAY[NULL], ARRAY[''],
@@ -30,6 +35,11 @@ import Testing
         #expect(events.first?["user_key"] as? String == "ada" && events.first?["subscription"] as? Int == 1)
         #expect(try await run("events", "read", "crm").output.contains("No new events."))
         try await run("events", "read", "nobody", expect: 65)
+        try await run("events", "create", "own", "--reader", "key:none", expect: 65)
+        try await run("events", "create", "own", "--reader", "pushmta_events")
+        let own = try #require(try await run("events", "list", "--json").rows().last)
+        #expect(own["consumer"] as? String == "own" && own["reader"] as? String == "pushmta_events")
+        try await run("events", "drop", "own")
         try await run("events", "drop", "crm")
         #expect(try await run("events", "list", "--json").rows().isEmpty)
     }

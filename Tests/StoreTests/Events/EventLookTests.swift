@@ -44,6 +44,28 @@ struct EventLookTests {
         #expect(kinds == ["device.opted_out"] && looks == 3)
     }
 
+    @Test("The event of a transaction that commits late is found without the rows that were recorded after it")
+    func late() async throws {
+        let fixture = try await StoreFixture.make()
+        let late = try await fixture.hold(
+            "INSERT INTO pushmta_engine.event (log_day, n, kind) SELECT pushmta_engine.event_day(), 1, 21"
+        )
+        try await fixture.store.createConsumer(NewConsumer(name: "crm"))
+        try await add(300_000, fixture)
+        var read = 0
+        while true {
+            let count = try await fixture.store.nextEvents(of: "crm", limit: 100_000).count
+            guard count > 0 else { break }
+            read += count
+        }
+        #expect(read == 300_000)
+        try await late.run(script: "COMMIT")
+        await late.close()
+        // 300,000 rows are 3,000 pages.
+        #expect(try await pages("SELECT count(*) FROM pushmta.next_events('crm', 100)", fixture) < 800)
+        #expect(try await fixture.store.nextEvents(of: "crm", limit: 100).count == 1)
+    }
+
     private func add(_ count: Int, _ fixture: StoreFixture) async throws {
         try await fixture.sql(
             """
