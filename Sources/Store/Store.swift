@@ -20,8 +20,9 @@
 //
 // STATE AND FILES
 //   Only the connection: a process that dies leaves what it has committed. Each session uses generic plans, without
-//   JIT, parallel workers and sequential scans; only counts of targets use parallel workers. It assumes a role if one is given (for the web process). It looks up
-//   names only in pg_catalog (PostgresClient's SessionSettings): statements name the schema of everything else.
+//   JIT, parallel workers and sequential scans; only counts of targets use parallel workers. It assumes a role if one
+//   is given (for the web process). It looks up names only in pg_catalog (PostgresClient's SessionSettings): statements
+//   name the schema of everything else.
 //
 // FAILURES
 //   StoreError is a refusal by the schema's functions (SQLSTATE PM…) or by the store itself; its text has the remedy.

@@ -211,7 +211,8 @@ DECLARE
     subject CONSTANT text := format('Delivery "%s"', label);
 BEGIN
     PERFORM require_rate(subject, messages_per_second);
-    IF NOT isfinite(validity) OR NOT is_usable_interval(validity) THEN
+    -- Years and days that cancel each other out. A long validity is refused by its seconds.
+    IF NOT isfinite(validity) OR NOT is_usable_interval(validity) AND validity < interval '20 years' THEN
         PERFORM refuse_setting(subject, 'validity_seconds', validity::text);
     END IF;
     RETURN jsonb_strip_nulls(jsonb_build_object('priority', priority, 'validity_seconds', interval_seconds(validity),

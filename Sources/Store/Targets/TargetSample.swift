@@ -56,7 +56,7 @@ struct TargetSample: Sendable, Hashable {
     func next(limit: Int64) -> Int64 {
         guard !isPrecise else { return 0 }
         guard sums.windows >= Self.fewest else { return min(Self.fewest, all - sums.windows) }
-        let share = 4 * Double(sums.windows) < needed ? Self.most : Self.little
+        let share = 4 * Double(sums.windows) < needed && needed < Double(all) ? Self.most : Self.little
         let wanted = Int64((needed * share).rounded(.up)) - sums.windows
         return max(min(max(wanted, Self.fewest), min(limit, all) - sums.windows), 0)
     }

@@ -202,7 +202,7 @@ struct WebhookTests {
         )
         #expect(try await fixture.store.webhookSecrets(consumer: id).map(\.sealed) == [[3]])
         let items = try await fixture.store.sealedItems().filter { $0.owner.contains("webhook") }
-        #expect(items.count == 2)
+        #expect(items.count == 1)
         for item in items {
             #expect(try await fixture.store.reseal(item.id, from: "key", to: "new", sealed: [9]))
         }
