@@ -266,7 +266,8 @@ import Testing
         #expect(try await eve.get("/approvals").text.contains("As soon as it is approved"))
         #expect(try await !site.session(.read).get("/").text.contains("waits for an approval"))
         #expect(try await eve.get(path).text.contains("It starts as soon as it is approved."))
-        _ = try await eve.post("\(path)/approve", form: ["words": "Checked"])
+        let shown = try await site.admin.approval(ofDelivery: id).version
+        _ = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": shown])
         #expect(try await site.admin.openGates() == 1)
         #expect(try await site.admin.claimDeliveriesToPrepare(host: "a").map(\.deliveryID) == [id])
         let audit = try await site.session(.admin).get("/audit").text

@@ -177,11 +177,11 @@ CREATE FUNCTION pushmta_engine.sum_bits(maps bit varying[], digits smallint[]) R
     IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     none CONSTANT "bit" := no_bits();
-    sums bit varying[] := '{}';
+    sums bit varying[] := ARRAY[]::bit varying[];
     place integer := 1;
     upto integer := 1;
     digit integer := 0;
-    carries "bit"[] := '{}';
+    carries "bit"[] := ARRAY[]::"bit"[];
     level "bit"[];
     sum "bit"; half "bit"; map "bit"; part "bit"; carry "bit";
 BEGIN
