@@ -84,8 +84,8 @@ struct ChunkTarget {
 
     /// The same as a constant, for statements that are planned for their values; nil for none.
     private static func category(in ids: [Int32]) -> String? {
-        guard let first = ids.first else { return nil }
-        return ids.count == 1 ? "\(first)" : "ANY('{\(ids.map(String.init).joined(separator: ","))}'::integer[])"
+        let list = ids.map { "\($0)" }.joined(separator: ",")
+        return ids.count > 1 ? "ANY('{\(list)}'::integer[])" : ids.isEmpty ? nil : list
     }
 
     /// The number of the filter's first parameter in a chunk's statement.
