@@ -154,6 +154,77 @@ struct CategoryTests {
         #expect(refused == [10])
     }
 
+    @Test("A count of a delivery to several services leaves out who opted out in each of them")
+    func countOfSeveral() async throws {
+        let fixture = try await fixture(out: [2])
+        try await addBank(fixture)
+        for id: Int64 in [8, 10] { try await fixture.store.setOptOut(id, category: "marketing", true) }
+        try await fixture.store.setOptOut(9, category: "news", true)
+        let id = try await delivery(fixture) { $0.applications = ["shop-ios", "bank-ios"] }
+        // Else a token could belong to both applications, and the target cannot be counted.
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET allow_duplicates = true WHERE id = \(id)")
+        let counts = try await fixture.store.countTarget(ofDelivery: id)
+        #expect(counts.map { "\($0.application) \($0.messages)" } == ["bank-ios 4", "shop-ios 5"])
+        // The same people as in the preparation.
+        try await fixture.store.startDelivery(id)
+        #expect(try await fixture.prepare().messages == 9)
+    }
+
+    @Test("What the category means in any of the services decides the messages")
+    func analysisOfSeveral() async throws {
+        let fixture = try await fixture(out: [])
+        try await addBank(fixture)
+        let id = try await delivery(fixture, "news") { $0.applications = ["shop-ios", "bank-ios"] }
+        try await fixture.store.setFrequencyCap(
+            FrequencyCapRow(service: "bank", name: "day", maxMessages: 1, unit: .days)
+        )
+        let digest = "SELECT hashtext(pushmta_engine.preparation_digest(\(id)))"
+        let before = try await fixture.sql(digest)
+        try await fixture.store.setCategory("news", service: "bank", isTransactional: true)
+        #expect(try await fixture.sql(digest) != before)
+        try await fixture.store.setCategory("news", service: "bank", isTransactional: false)
+        #expect(try await fixture.sql(digest) == before)
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.delivery_application x SET category_id = NULL FROM pushmta_engine.application a
+            WHERE a.id = x.application_id AND a.name = 'bank-ios' AND x.delivery_id = \(id)
+            """
+        )
+        #expect(try await fixture.sql(digest) != before)
+    }
+
+    @Test("A category that a service gets later reaches the deliveries that have not ended")
+    func laterCategory() async throws {
+        let fixture = try await fixture(out: [])
+        let store = fixture.store
+        try await addBank(fixture)
+        try await store.dropCategory("marketing", service: "bank")
+        let both: @Sendable (inout NewDelivery) -> Void = { $0.applications = ["shop-ios", "bank-ios"] }
+        let id = try await delivery(fixture, nil, both)
+        let ended = try await delivery(fixture, nil, both)
+        let other = try await delivery(fixture, "news", both)
+        try await store.stopDelivery(ended)
+        #expect(try await categories(fixture, id) == "shop marketing")
+        let rules = "SELECT hashtext(pushmta_engine.rule_words(\(id))::text)"
+        let before = try await fixture.sql(rules)
+        try await store.setCategory("marketing", service: "bank", label: "Marketing")
+        #expect(try await categories(fixture, id) == "shop marketing, bank marketing")
+        #expect(try await categories(fixture, ended) == "shop marketing")
+        #expect(try await categories(fixture, other) == "shop news, bank news")
+        #expect(try await fixture.sql(rules) == before, "an approval still holds")
+        // Set again, it is passed on, although the first service's is the same.
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.delivery_application x SET category_id = NULL FROM pushmta_engine.application a
+            WHERE a.id = x.application_id AND a.name = 'bank-ios' AND x.delivery_id = \(id)
+            """
+        )
+        var changes = DeliveryChanges()
+        changes.category = "marketing"
+        try await store.updateDelivery(id, changes)
+        #expect(try await categories(fixture, id) == "shop marketing, bank marketing")
+    }
+
     @Test("Opt-outs of each service count for the messages of a continuous delivery to several")
     func messagesOfSeveral() async throws {
         let fixture = try await fixture(out: [])

@@ -296,6 +296,79 @@ struct RecallTests {
         #expect(state == (mode == .replace ? .pending : .inProgress))
     }
 
+    @Test(
+        "A replacement that is rejected, or not approved in time, is stopped, and its delivery can be recalled again",
+        arguments: [true, false]
+    )
+    func returned(isRejected: Bool) async throws {
+        let (fixture, id) = try await underWay()
+        try await fixture.store.setApprovalRule(service: "shop", above: 10)
+        let child = try required(
+            try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
+        )
+        _ = try await fixture.store.finishRest()
+        while try await fixture.store.listRecalled() {}
+        try await fixture.prepare(partSize: 100)
+        if isRejected {
+            #expect(try await fixture.store.returnDelivery(child, reason: "bert rejected it: typo") == .stopped)
+        } else {
+            try await fixture.sql("UPDATE pushmta_engine.delivery SET valid_until = now() WHERE id = \(child)")
+            try await fixture.store.openGates()
+            let remedy = "SELECT count(*) FROM pushmta.delivery_problem WHERE remedy = 'recall delivery \(id) again'"
+            #expect(try await fixture.sql(remedy) == 1)
+        }
+        let progress = try await fixture.store.deliveryProgress(child)
+        #expect(progress.state == .stopped && progress.finishedAt != nil && !progress.stateReason.isEmpty)
+        #expect(try await fixture.alarms("delivery_returned").map(\.subject) == ["\(child)"])
+        let other = try required(
+            try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
+        )
+        while try await fixture.store.listRecalled() {}
+        #expect(try await fixture.store.deliveryProgress(other).state == .pending)
+        #expect(try await report(fixture, id).child == other)
+    }
+
+    @Test("A replacement that goes to only one of several services leaves out who opted out there")
+    func otherService() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.createService(name: "bank", label: "Bank")
+        try await fixture.store.createApplication(
+            NewApplication(
+                service: "bank",
+                name: "bank-ios",
+                platform: .ios,
+                integrationKey: "bank-key",
+                account: "apns"
+            )
+        )
+        try await fixture.store.seedSubscriptions(application: "bank-ios", count: 6)
+        let content = #"{"ios": {"title": "Sale", "collapse_id": "sale"}, "android": {"title": "Sale"}}"#
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-android", "bank-ios"], content: content)
+        )
+        try await fixture.store.startDelivery(id)
+        try await fixture.prepare(partSize: 100)
+        let part = try required(try await fixture.claim("bank-ios").first)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        var batch = OutcomeBatch()
+        batch.append(part, loaded, rows: 0..<6, .sent)
+        _ = try await fixture.store.storeOutcomes(batch)
+        let child = try required(
+            try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
+        )
+        _ = try await fixture.store.finishRest()
+        try await fixture.store.setOptOut(loaded.subscriptionIDs[1], category: "marketing", true)
+        while try await fixture.store.listRecalled() {}
+        try await fixture.prepare(partSize: 100)
+        let progress = try await fixture.store.deliveryProgress(child)
+        #expect(progress.target == 5 && progress.excluded == 1)
+        let service = """
+            SELECT count(*) FROM pushmta_engine.delivery d JOIN pushmta_engine.category k ON k.id = d.category_id
+            JOIN pushmta_engine.service v ON v.id = k.service_id WHERE d.id = \(child) AND v.name = 'bank' AND k.name = 'marketing'
+            """
+        #expect(try await fixture.sql(service) == 1)
+    }
+
     @Test("What was not started, or has no reason, is not recalled; what has ended is")
     func refused() async throws {
         let (fixture, id) = try await underWay()

@@ -311,9 +311,26 @@ COMMENT ON FUNCTION pushmta_engine.take_category() IS 'Gives an application of a
 CREATE TRIGGER delivery_application_new_category BEFORE INSERT ON pushmta_engine.delivery_application
     FOR EACH ROW EXECUTE FUNCTION pushmta_engine.take_category();
 
+CREATE FUNCTION pushmta_engine.is_transactional(delivery bigint, service integer DEFAULT NULL) RETURNS boolean LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT coalesce(bool_and(coalesce(k.is_transactional, false)), false)
+    FROM delivery_application x JOIN application a ON a.id = x.application_id LEFT JOIN category k ON k.id = x.category_id
+    WHERE x.delivery_id = is_transactional.delivery AND (service IS NULL OR a.service_id = service) $$;
+COMMENT ON FUNCTION pushmta_engine.is_transactional(bigint, integer) IS
+    'Whether a delivery''s category is transactional in a service, or (null) in all of its services.';
+
+CREATE FUNCTION pushmta_engine.pass_category_to(delivery bigint) RETURNS void LANGUAGE sql SET search_path = pushmta_engine, pg_temp AS $$
+    UPDATE delivery_application x SET category_id = k.id
+    FROM delivery_application o JOIN pushmta_engine.delivery d ON d.id = o.delivery_id
+    CROSS JOIN LATERAL (SELECT category_in(d.category_id, o.application_id) AS id) k
+    WHERE o.delivery_id = pass_category_to.delivery AND x.delivery_id = o.delivery_id AND x.application_id = o.application_id
+        AND x.category_id IS DISTINCT FROM k.id $$;
+COMMENT ON FUNCTION pushmta_engine.pass_category_to(bigint) IS
+    'Gives the applications of a delivery its category, each that of its service.';
+
 CREATE FUNCTION pushmta_engine.pass_category() RETURNS trigger LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    UPDATE delivery_application x SET category_id = category_in(NEW.category_id, x.application_id) WHERE x.delivery_id = NEW.id;
+    PERFORM pass_category_to(NEW.id);
     RETURN NULL;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.pass_category() IS 'Gives the applications of a delivery its new category, each that of its service.';
@@ -533,6 +550,14 @@ CREATE FUNCTION pushmta_engine.is_forgetting() RETURNS boolean LANGUAGE sql STAB
 COMMENT ON FUNCTION pushmta_engine.is_forgetting() IS
     'Whether pushmta.forget_user is running. Its setting alone is not enough, because any session can set it.';
 
+CREATE FUNCTION pushmta_engine.is_purging() RETURNS boolean LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    RETURN coalesce(current_setting('pushmta.purging', true), '') = 'on'
+        AND has_table_privilege(session_user, 'pushmta_engine.recall', 'UPDATE');
+END $$;
+COMMENT ON FUNCTION pushmta_engine.is_purging() IS
+    'Whether the retention is deleting. Its setting alone is not enough, because any session can set it.';
+
 CREATE FUNCTION pushmta_engine.check_targets_open() RETURNS trigger LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
@@ -551,7 +576,8 @@ BEGIN
             RAISE EXCEPTION 'Delivery % is continuous: it has no list of targets.', named.id
                 USING ERRCODE = 'PM006', HINT = 'Add messages to it with pushmta.send_message after its start.';
         END IF;
-        PERFORM refuse_recall_change(named.id);
+        -- Retention deletes old targets of every delivery.
+        PERFORM refuse_recall_change(named.id) WHERE NOT (TG_OP = 'DELETE' AND is_purging());
         PERFORM note_maker(named.id);
         -- A recurring one may be editing and approved.
         PERFORM void_approval(named.id, 'its targets or exclusions were changed');

@@ -535,6 +535,8 @@ CREATE FUNCTION pushmta_engine.return_delivery(delivery bigint, words text, prep
 #variable_conflict use_variable
 DECLARE
     found_state text := lock_delivery(delivery);
+    -- Nobody edits the second delivery of a recall. Once it has ended, its delivery can be recalled again.
+    new_state text := CASE WHEN recalled_by(delivery) IS NULL THEN 'editing' ELSE 'stopped' END;
 BEGIN
     IF found_state NOT IN ('analysing', 'ready', 'pending', 'preparing')
         OR preparation <> (SELECT d.preparation FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
@@ -548,15 +550,17 @@ BEGIN
     END IF;
     PERFORM drop_preparation(delivery);
     PERFORM return_draft(delivery);
-    UPDATE pushmta_engine.delivery d SET state = 'editing', state_reason = words, start_at = NULL, started_at = NULL, log_day = NULL,
-        valid_until = NULL, wait_reason = '', wait_failures = 0, wait_until = NULL, changed_at = now()
+    UPDATE pushmta_engine.delivery d SET state = new_state, state_reason = words, start_at = NULL, started_at = NULL, log_day = NULL,
+        valid_until = NULL, wait_reason = '', wait_failures = 0, wait_until = NULL, changed_at = now(),
+        finished_at = CASE new_state WHEN 'stopped' THEN now() END
     WHERE d.id = delivery;
     PERFORM pg_notify('pushmta_wake', 'control');
-    RETURN 'editing';
+    RETURN new_state;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.return_delivery(bigint, text, integer) IS
     'Returns a delivery that cannot be prepared to editing, with each problem on a line of state_reason. Returns its draft to the author, '
-    'who corrects it and starts it again. If some of its parts were created, pauses the delivery instead. Returns its new state.';
+    'who corrects it and starts it again. If some of its parts were created, pauses the delivery instead. The second delivery of a recall '
+    'is stopped, because it cannot be edited. Returns its new state.';
 
 CREATE FUNCTION pushmta_engine.hold_delivery(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

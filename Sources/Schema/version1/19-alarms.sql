@@ -387,6 +387,13 @@ SELECT 'warning', 'delivery_returned', 'delivery', d.id::text,
 -- A run that comes back pauses its recurrence, which has its own alarm.
 FROM pushmta_engine.delivery d WHERE d.state = 'editing' AND d.state_reason <> '' AND d.recurrence_of IS NULL
 UNION ALL
+-- The second delivery of a recall. A day later its text is of no use.
+SELECT 'warning', 'delivery_returned', 'delivery', d.id::text,
+    'it recalls another delivery, could not be sent and was stopped: ' || replace(d.state_reason, E'\n', '; '),
+    format('recall that one again; pushmta delivery archive %s ends this alarm', d.id), d.changed_at, d.id
+FROM pushmta_engine.delivery d WHERE d.state = 'stopped' AND d.state_reason <> '' AND d.recurrence_of IS NULL
+    AND d.archived_at IS NULL AND d.finished_at > now() - interval '1 day'
+UNION ALL
 SELECT 'warning', 'recurrence_paused', 'delivery', r.delivery_id::text,
     'it makes no further runs: ' || replace(r.reason, E'\n', '; '),
     format('correct it, then pushmta delivery recur start %s', r.delivery_id), r.changed_at, r.delivery_id

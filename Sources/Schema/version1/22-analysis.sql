@@ -73,7 +73,8 @@ CREATE INDEX delivery_longest_delivery ON pushmta_engine.delivery_longest (deliv
 CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT md5(jsonb_build_array(d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user, d.allow_duplicates,
-        d.one_time_code, d.category_id, d.seed_names, d.priority,
+        d.one_time_code, d.seed_names, d.priority,
+        (SELECT jsonb_agg(x.category_id ORDER BY x.application_id) FROM delivery_application x WHERE x.delivery_id = d.id),
         (SELECT jsonb_agg(jsonb_build_array(to_jsonb(a) - 'icon' - 'changed_at' - 'label', to_jsonb(e) - 'changed_at' - 'active',
                 c.fingerprint, c.attributes, to_jsonb(m)) ORDER BY a.id)
             FROM delivery_application x
@@ -86,7 +87,7 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
         (SELECT jsonb_agg(jsonb_build_array(l.id, l.changed_at) ORDER BY l.id)
             FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id),
         (SELECT jsonb_agg(DISTINCT jsonb_build_array(c.id, c.max_messages, c.per, c.length, c.categories,
-                (SELECT k.is_transactional FROM category k WHERE k.id = d.category_id)))
+                is_transactional(d.id, a.service_id)))
             FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN frequency_cap c ON c.service_id = a.service_id
             WHERE x.delivery_id = d.id),
         (SELECT jsonb_agg(jsonb_build_array(c.application_id, c.seed, c.share) ORDER BY c.application_id) FROM control_of(d.id) c),
@@ -343,9 +344,16 @@ CREATE FUNCTION pushmta_engine.return_problems(delivery bigint, words text, prob
 #variable_conflict use_variable
 DECLARE
     new_state text := return_delivery(delivery, words, preparation);
+    recalled bigint := recalled_by(delivery);
 BEGIN
     IF new_state = 'editing' THEN
         PERFORM note_problems(delivery, problems);
+    -- Not one that somebody has stopped.
+    ELSIF new_state = 'stopped' AND EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.state_reason = words) THEN
+        PERFORM note_problems(delivery, (SELECT jsonb_agg(CASE WHEN e.value ->> 'subject' = 'approval'
+                THEN e.value || jsonb_build_object('remedy', format('recall delivery %s again', recalled)) ELSE e.value END
+                ORDER BY e.number)
+            FROM jsonb_array_elements(problems) WITH ORDINALITY e(value, number)));
     END IF;
     RETURN new_state;
 END $$;

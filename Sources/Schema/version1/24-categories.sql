@@ -50,6 +50,23 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.category_named(integer[], text) IS
     'The ids of the categories with a name in these services; an error if none of them has it.';
 
+CREATE FUNCTION pushmta_engine.pass_new_category(made integer) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET lock_timeout = '2s' AS $$
+DECLARE
+    lacking bigint[];
+BEGIN
+    -- In order, as everybody who locks several.
+    lacking := ARRAY(SELECT d.id FROM category n JOIN category k ON k.name = n.name AND k.id <> n.id
+        JOIN delivery d ON d.category_id = k.id AND d.finished_at IS NULL
+        WHERE n.id = made AND EXISTS (SELECT FROM delivery_application x JOIN application a ON a.id = x.application_id
+            WHERE x.delivery_id = d.id AND a.service_id = n.service_id)
+        ORDER BY d.id FOR NO KEY UPDATE OF d);
+    PERFORM pass_category_to(o.id) FROM unnest(lacking) o(id);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.pass_new_category(integer) IS
+    'Gives a service''s new category to its applications in deliveries that have not ended and have the category of this name in another '
+    'service.';
+
 CREATE FUNCTION pushmta.set_category(service text, name text, label text DEFAULT NULL, is_transactional boolean DEFAULT NULL)
     RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -76,7 +93,10 @@ BEGIN
     ON CONFLICT ON CONSTRAINT category_name_key DO UPDATE SET label = coalesce(set_category.label, k.label),
         is_transactional = coalesce(set_category.is_transactional, k.is_transactional), changed_at = now()
     RETURNING k.id INTO made;
-    IF earlier.is_transactional <> is_transactional THEN
+    IF earlier.id IS NULL THEN
+        PERFORM pass_new_category(made);
+    END IF;
+    IF coalesce(earlier.is_transactional, false) <> is_transactional THEN
         -- Who exempts a category from hours, caps and control groups has changed its deliveries.
         PERFORM note_maker(d.id) FROM pushmta_engine.delivery d
         WHERE d.id IN (SELECT x.delivery_id FROM delivery_application x WHERE x.category_id = made)
@@ -128,14 +148,6 @@ CREATE FUNCTION pushmta_engine.delivery_category(delivery bigint, service intege
     WHERE x.delivery_id = delivery_category.delivery LIMIT 1 $$;
 COMMENT ON FUNCTION pushmta_engine.delivery_category(bigint, integer) IS 'The category of a delivery in a service; null for none.';
 
-CREATE FUNCTION pushmta_engine.is_transactional(delivery bigint, service integer DEFAULT NULL) RETURNS boolean LANGUAGE sql STABLE
-    SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT coalesce(bool_and(coalesce(k.is_transactional, false)), false)
-    FROM delivery_application x JOIN application a ON a.id = x.application_id LEFT JOIN category k ON k.id = x.category_id
-    WHERE x.delivery_id = is_transactional.delivery AND (service IS NULL OR a.service_id = service) $$;
-COMMENT ON FUNCTION pushmta_engine.is_transactional(bigint, integer) IS
-    'Whether a delivery''s category is transactional in a service, or (null) in all of its services.';
-
 CREATE FUNCTION pushmta_engine.keep_category(delivery bigint, label text, category text) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -156,6 +168,8 @@ BEGIN
     END IF;
     -- Each application gets that of its service.
     UPDATE pushmta_engine.delivery d SET category_id = chosen[1] WHERE d.id = delivery AND d.category_id IS DISTINCT FROM chosen[1];
+    -- The first service's may be the same as before.
+    PERFORM pass_category_to(delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_category(bigint, text, text) IS
     'Sets the category of a locked delivery that may be changed, by its name, which each of its services must have. Null means marketing, '

@@ -125,8 +125,11 @@ BEGIN
     -- It goes before everything else, at any hour, and only while the recalled message may still matter. A removal says nothing, so no
     -- opt-out from a category stops it.
     INSERT INTO delivery (label, content, target_kind, allow_duplicates, one_time_code, category_id, priority, validity, is_removal)
-    VALUES (title, document, 'explicit', true, whole.one_time_code, CASE WHEN mode <> 'remove' THEN whole.category_id END, 100,
-        interval '1 day', mode = 'remove')
+    VALUES (title, document, 'explicit', true, whole.one_time_code,
+        -- That of the first service to which it goes.
+        (SELECT x.category_id FROM delivery_application x JOIN application a ON a.id = x.application_id
+            WHERE x.delivery_id = whole.id AND a.platform = ANY(platforms) AND x.category_id IS NOT NULL AND mode <> 'remove'
+            ORDER BY a.service_id LIMIT 1), 100, interval '1 day', mode = 'remove')
     RETURNING id INTO made;
     INSERT INTO delivery_application (delivery_id, application_id, external_account_id)
     SELECT made, x.application_id, x.external_account_id

@@ -74,10 +74,18 @@ struct ChunkTarget {
     /// The category of delivery $1, in the statement of a chunk. Subscriptions have opt-outs only from categories of
     /// their own service, so for several services any of them may match.
     static func categoryOfDelivery(services: Int) -> String {
-        guard services > 1 else { return "(SELECT d.category_id FROM pushmta_engine.delivery d WHERE d.id = $1)" }
+        guard services > 1 else {
+            return "(SELECT x.category_id FROM pushmta_engine.delivery_application x WHERE x.delivery_id = $1 LIMIT 1)"
+        }
         return """
             ANY(ARRAY(SELECT DISTINCT x.category_id FROM pushmta_engine.delivery_application x WHERE x.delivery_id = $1))
             """
+    }
+
+    /// The same as a constant, for statements that are planned for their values; nil for none.
+    private static func category(in ids: [Int32]) -> String? {
+        let list = ids.map { "\($0)" }.joined(separator: ",")
+        return ids.count > 1 ? "ANY('{\(list)}'::integer[])" : ids.isEmpty ? nil : list
     }
 
     /// The number of the filter's first parameter in a chunk's statement.
@@ -277,7 +285,7 @@ extension ChunkTarget {
     /// The same target, compiled for statements that are planned for its values and that several processes may run.
     func sampled(_ subject: CountSubject) throws -> ChunkTarget {
         var target = self
-        if categorySQL != nil { target.categorySQL = subject.categoryID.map { "\($0)" } }
+        if categorySQL != nil { target.categorySQL = Self.category(in: subject.categoryIDs) }
         guard let source else { return target }
         target.filter = try FilterSQL(
             source.filter,

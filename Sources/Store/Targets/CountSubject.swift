@@ -4,7 +4,8 @@ struct CountSubject: Sendable {
     let isListed: Bool
     /// Whether a subscription that is listed twice gets two messages.
     let allowsDuplicates: Bool
-    let categoryID: Int32?
+    /// The delivery's category in each service that has it.
+    let categoryIDs: [Int32]
     let holdOut: TargetSampler.HoldOut?
     /// The highest id of a subscription.
     let lastSubscription: Int64
@@ -14,11 +15,16 @@ struct CountSubject: Sendable {
 
     /// Parameters: $1 delivery.
     static let sql = """
-        SELECT d.target_kind = 'explicit', d.allow_duplicates, d.category_id, e.seed, e.hold_out::text,
+        SELECT d.target_kind = 'explicit', d.allow_duplicates, \(categoriesSQL), e.seed, e.hold_out::text,
             coalesce((SELECT s.id FROM pushmta_engine.subscription s ORDER BY s.id DESC LIMIT 1), 0),
             ARRAY(SELECT a.id \(applicationsSQL)), ARRAY(SELECT a.name \(applicationsSQL))
         FROM pushmta_engine.delivery d LEFT JOIN pushmta_engine.experiment e ON e.delivery_id = d.id AND e.hold_out > 0
         WHERE d.id = $1
+        """
+
+    private static let categoriesSQL = """
+        ARRAY(SELECT DISTINCT x.category_id FROM pushmta_engine.delivery_application x
+            WHERE x.delivery_id = d.id AND x.category_id IS NOT NULL ORDER BY 1)
         """
 
     private static let applicationsSQL = """
@@ -29,7 +35,7 @@ struct CountSubject: Sendable {
     init(_ row: inout RowReader) throws {
         isListed = try row.bool()
         allowsDuplicates = try row.bool()
-        categoryID = try row.int32OrNil()
+        categoryIDs = try row.int32Array()
         let (seed, share) = (try row.int64OrNil(), try row.textOrNil())
         holdOut = seed.flatMap { seed in share.map { TargetSampler.HoldOut(seed: seed, share: $0) } }
         lastSubscription = try row.int64()

@@ -259,7 +259,7 @@ actor PreparationDuty {
         do {
             guard let findings = try await analyst.analyse(slowStore, job) else { return }
             let state = try await slowStore.endAnalysis(of: job, findings)
-            guard state == .editing, !findings.problems.isEmpty else {
+            guard state == .editing || state == .stopped, !findings.problems.isEmpty else {
                 logger.info("Delivery \(job.deliveryID) is analysed and \(state.rawValue)", metadata: Self.keys(job))
                 return
             }

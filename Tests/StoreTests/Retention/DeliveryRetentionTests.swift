@@ -119,6 +119,33 @@ struct DeliveryRetentionTests {
         #expect(try await fixture.store.deliveryProgress(id).state == .editing)
     }
 
+    @Test("Old targets of a recall that has not begun hold up no others; only the retention deletes them")
+    func recalls() async throws {
+        let fixture = try await StoreFixture.make()
+        #expect(try await fixture.heartbeat())
+        let (child, other) = (
+            try await fixture.startedDelivery(explicit: true), try await fixture.startedDelivery(explicit: true)
+        )
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta.delivery_target (delivery_id, user_key, created_at)
+            SELECT d.id, 'user-' || n, now() - interval '200 days' FROM pushmta_engine.delivery d, generate_series(1, 3) n
+            """
+        )
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.recall (delivery_id, mode, reason, kind, name, child_id)
+            VALUES (\(other), 'remove', 'r', 'login', 'a', \(child))
+            """
+        )
+        let refused = await #expect(throws: PostgresError.self) {
+            try await fixture.sql("DELETE FROM pushmta.delivery_target WHERE delivery_id = \(child)")
+        }
+        #expect(refused?.sqlState == "PM185")
+        #expect(try await purge(fixture) == 6)
+        #expect(try await count(fixture, "pushmta.delivery_target") == 0)
+    }
+
     @Test(
         "Nothing is deleted of a day whose outcomes are kept, or of an unfinished or uncounted delivery",
         arguments: [
