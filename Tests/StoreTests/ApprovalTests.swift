@@ -55,6 +55,24 @@ struct ApprovalTests {
         } catch let error as StoreError { return error.sqlState }
     }
 
+    /// As if the approval of a delivery that starts as soon as it is approved was requested six days ago.
+    private func age(_ fixture: StoreFixture, _ id: Int64) async throws {
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.delivery SET start_at = start_at - interval '6 days', valid_until = valid_until - interval '6 days',
+                frozen_at = frozen_at - interval '6 days', frozen_until = frozen_until - interval '6 days', log_day = log_day - 1
+            WHERE id = \(id) AND starts_approved
+            """
+        )
+    }
+
+    /// Whether the messages of a delivery are those of the present day.
+    private func isOfToday(_ fixture: StoreFixture, _ id: Int64) async throws -> Bool {
+        try await fixture.sql(
+            "SELECT count(*) FROM pushmta_engine.delivery WHERE id = \(id) AND log_day = pushmta_engine.message_day()"
+        ) == 1
+    }
+
     /// Makes a scheduled delivery due.
     private func makeDue(_ fixture: StoreFixture, _ id: Int64) async throws {
         try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = now() WHERE id = \(id)")
@@ -378,10 +396,11 @@ struct ApprovalTests {
     func requestedLongAgo() async throws {
         let (fixture, id) = try await analysed()
         try await fixture.store.requestApproval(ofDelivery: id)
-        let longAgo = "frozen_until = now() - interval '2 days'"
-        try await fixture.sql("UPDATE pushmta_engine.delivery SET \(longAgo) WHERE id = \(id)")
+        try await age(fixture, id)
+        #expect(try await !isOfToday(fixture, id))
         _ = try await fixture.store.dropOldAnalyses(limit: 10)
         #expect(try await fixture.store.deliveryProgress(id).state == .pending)
+        #expect(try await isOfToday(fixture, id))
         try await prepare(fixture)
         #expect(try await fixture.store.approval(ofDelivery: id).isCounted)
         try await approve(fixture, id)
@@ -389,6 +408,84 @@ struct ApprovalTests {
         try await prepare(fixture)
         #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
         #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test(
+        "What waits for its approval is checked and dated as if it started now, not at its request",
+        arguments: ["approval", "priority", "local time", "waves"]
+    )
+    func requestedDaysAgo(change: String) async throws {
+        let (fixture, id) = try await analysed()
+        try await fixture.store.requestApproval(ofDelivery: id)
+        try await age(fixture, id)
+        let waves = "jsonb_build_array('{\"percent\": 50}'::jsonb, jsonb_build_object('at', now() + interval '1 hour'))"
+        switch change {
+        case "approval":
+            try await approve(fixture, id)
+            #expect(try await fixture.store.openGates() == 0, "its messages are too old")
+        case "priority":
+            var changes = DeliveryChanges()
+            changes.priority = 9
+            try await fixture.store.updateDelivery(id, changes)
+        case "local time":
+            let time = "now() AT TIME ZONE 'UTC' + interval '4 hours'"
+            try await fixture.sql("SELECT count(*) FROM (SELECT pushmta.set_local_time(\(id), \(time), 'now')) c")
+        default: try await fixture.sql("SELECT count(*) FROM (SELECT pushmta.set_waves(\(id), \(waves))) c")
+        }
+        #expect(try await fixture.store.deliveryProgress(id).state == .pending)
+        #expect(try await isOfToday(fixture, id))
+        guard change == "approval" || change == "priority" else { return }
+        try await prepare(fixture)
+        if change == "priority" {
+            try await approve(fixture, id)
+            #expect(try await fixture.store.openGates() == 1)
+            try await prepare(fixture)
+        }
+        #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
+        #expect(try await isOfToday(fixture, id))
+    }
+
+    @Test("A plan that does not fit into the validity from now on is refused while the approval is awaited")
+    func tooLateWave() async throws {
+        let (fixture, id) = try await analysed()
+        try await fixture.store.requestApproval(ofDelivery: id)
+        try await age(fixture, id)
+        let waves = "jsonb_build_array('{\"percent\": 50}'::jsonb, jsonb_build_object('at', now() + interval '9 days'))"
+        await #expect(throws: PostgresError.self) {
+            try await fixture.sql("SELECT count(*) FROM (SELECT pushmta.set_waves(\(id), \(waves))) c")
+        }
+    }
+
+    @Test("One that starts as soon as it is approved is not approved for another start")
+    func approvedForStart() async throws {
+        let (fixture, id) = try await analysed()
+        try await fixture.store.requestApproval(ofDelivery: id)
+        let start = "2999-12-01T00:00:00Z"
+        func approve() async throws {
+            try await key("bert") { try await fixture.store.approveDelivery(id, comment: "", startAt: start) }
+        }
+        #expect(try await refusal { try await approve() } == "PM007")
+        try await fixture.store.rescheduleDelivery(id, to: start)
+        try await approve()
+        #expect(try await fixture.store.approval(ofDelivery: id).objection == "")
+    }
+
+    @Test("One that cannot get the requested start is edited again, and its author sees why")
+    func requestRefused() async throws {
+        let (fixture, id) = try await edited()
+        let variants = #"[{"percent": 50}, {"percent": 50}]"#
+        try await fixture.sql("SELECT count(*) FROM (SELECT pushmta.set_experiment(\(id), '\(variants)')) c")
+        try await fixture.store.requestApproval(ofDelivery: id)
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
+        while try await !fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 10).done {}
+        // Such an application has no room for the variants in its message ids.
+        try await fixture.sql("UPDATE pushmta_engine.application SET message_id_format = 'int32'")
+        _ = try await fixture.store.endAnalysis(of: job, AnalysisFindings())
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .editing && progress.stateReason.contains("int32"), "\(progress)")
+        #expect(try await fixture.store.problems(ofDelivery: id).map(\.subject) == ["approval"])
+        #expect(try await fixture.store.approval(ofDelivery: id).requested == nil)
+        #expect(try await fixture.store.alarms(delivery: id).map(\.code) == ["delivery_returned"])
     }
 
     @Test("Who adds or removes an exclusion list is a maker; who sets the same ones is not")

@@ -140,6 +140,75 @@ struct SendingForecastTests {
         #expect(dropped.seconds == nil && dropped.bound == nil, "nothing leaves")
     }
 
+    @Test("Hours of years are counted, with a day off among them")
+    func manyWeeks() async throws {
+        let site = try await site()
+        try await site.sql("UPDATE pushmta_engine.subscription SET time_zone = 'UTC'")
+        let hours = #"[{"weekdays": [1, 2, 3, 4, 5, 6, 7], "opens": "09:00", "closes": "09:01"}]"#
+        try await change(site, "set_service_hours('shop', '{\"outside\": \"postpone\", \"hours\": \(hours)}')")
+        try await site.sql(
+            "INSERT INTO pushmta_engine.day_off SELECT id, \(Self.day) + 5 FROM pushmta_engine.service WHERE name = 'shop'"
+        )
+        let id = try await site.edited("{}")
+        try await change(site, "set_delivery_rate(\(id), 0.001)")
+        // 90,000 s, a minute a day.
+        let row = try await forecast(site, id, at: "20:00")
+        #expect(try required(row.seconds).rounded() == Double(13 * 3_600 + 1_500 * 86_400 + 60))
+        let opens = try required(row.bound?.beginsAt)
+        let opening = Double(13 * 3_600 + 1_500 * 86_400)
+        #expect(try await seconds(site, from: "20:00", to: "'\(opens)'::timestamptz") == opening)
+    }
+
+    @Test("One under way has its forecast from its beginning on, and one that has ended has none")
+    func started() async throws {
+        let site = try await site()
+        let id = try await site.edited("{}")
+        try await change(site, "set_rate('application', 'shop-ios', 2)")
+        try await site.store.analyzeDelivery(id)
+        try await site.prepare()
+        try await site.store.startDelivery(id)
+        try await site.sql(
+            "UPDATE pushmta_engine.delivery SET started_at = started_at - interval '1 hour' WHERE id = \(id)"
+        )
+        let sending = try await site.store.analysis(ofDelivery: id)
+        #expect(sending.seconds == 45 && sending.bound?.kind == .rate)
+        let ends = try await site.sql(
+            """
+            SELECT count(*) FROM pushmta.delivery_analysis a JOIN pushmta_engine.delivery d ON d.id = a.delivery_id
+            WHERE a.ends_at = d.started_at + interval '45 seconds'
+            """
+        )
+        #expect(ends == 1)
+        try await site.sql(
+            "UPDATE pushmta_engine.delivery SET state = 'finished', finished_at = now() WHERE id = \(id)"
+        )
+        let ended = try await site.store.analysis(ofDelivery: id)
+        #expect(ended.seconds == nil && ended.endsAt == nil && ended.limitedBy == nil && ended.bound == nil)
+        #expect(ended.messages == 90)
+    }
+
+    @Test("One that starts as soon as it is approved would begin now, not when that was requested")
+    func awaited() async throws {
+        let site = try await site()
+        try await site.store.setApprovalRule(service: "shop", above: 10)
+        let id = try await site.edited("{}")
+        try await change(site, "set_rate('application', 'shop-ios', 2)")
+        try await site.store.analyzeDelivery(id)
+        try await site.prepare()
+        try await site.store.requestApproval(ofDelivery: id)
+        try await site.sql(
+            "UPDATE pushmta_engine.delivery SET start_at = start_at - interval '6 days' WHERE id = \(id)"
+        )
+        #expect(try await site.delivery(id, "d.starts_approved"))
+        let ends = try await site.sql(
+            """
+            SELECT count(*) FROM pushmta.delivery_analysis a
+            WHERE a.delivery_id = \(id) AND a.seconds = 45 AND a.ends_at = now() + interval '45 seconds'
+            """
+        )
+        #expect(ends == 1)
+    }
+
     @Test("With waves, the local time counts from each wave's beginning")
     func wavesAndZones() async throws {
         let site = try await site()

@@ -136,7 +136,7 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
             "Seconds before the first retry; by default \(Self.usualRetryPeriods)."
         case .rate: "The maximum number of messages a second, over all hosts; by default there is no limit."
         case .category:
-            "What it is about: a category of its applications' service, whose opt-outs it respects; by default marketing."
+            "What it is about: a category of its applications' services, whose opt-outs it respects; by default marketing."
         }
     }
 

@@ -63,7 +63,9 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
     d.seeds, (SELECT k.name FROM pushmta_engine.category k WHERE k.id = d.category_id) AS category,
     -- Since when lists leave it out.
     d.archived_at,
-    d.copied_from
+    d.copied_from,
+    -- With priority and id the order in which deliveries are served, also of those whose start is not known yet.
+    d.start_at AS served_from
 FROM pushmta_engine.delivery d
 LEFT JOIN pushmta_engine.delivery_sum u ON u.delivery_id = d.id
 LEFT JOIN LATERAL (

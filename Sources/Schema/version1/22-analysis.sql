@@ -131,12 +131,14 @@ BEGIN
     UPDATE pushmta_engine.delivery d SET frozen_at = NULL, frozen_until = NULL, frozen_digest = '', filter_now = NULL, analysed = false,
         preparation = d.preparation + 1, message_id_base = NULL, target = 0, excluded = 0, seeds = 0, first_seed = 1,
         prepared_through = 0, prepare_to = NULL, prepared = false, preparing_host = '', changed_at = now(),
+        -- It will leave on the day of its approval at the earliest, not on that of its request.
+        log_day = CASE WHEN d.starts_approved THEN message_day() ELSE d.log_day END,
         gate = CASE WHEN d.gate = '' THEN '' ELSE uncounted() END
     WHERE d.id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_preparation(bigint) IS
     'Deletes what the preparation of a locked delivery made. The caller knows that none of its messages has left. The numbers of its '
-    'analysis stay.';
+    'analysis stay. The messages of one that starts as soon as it is approved get the present day.';
 
 CREATE FUNCTION pushmta_engine.drop_analysis(delivery bigint, why text DEFAULT '') RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -432,7 +434,6 @@ BEGIN
         AND d.starts_approved AND d.frozen_until < now() - interval '1 day' ORDER BY d.frozen_until LIMIT most FOR UPDATE SKIP LOCKED
     LOOP
         PERFORM drop_preparation(forgotten);
-        UPDATE pushmta_engine.delivery d SET log_day = message_day() WHERE d.id = forgotten;
         UPDATE delivery_analysis a SET remade_because = 'it was not approved within a day' WHERE a.delivery_id = forgotten;
     END LOOP;
     RETURN dropped;
@@ -474,6 +475,20 @@ CREATE FUNCTION pushmta_engine.plus_seconds(moment timestamptz, seconds double p
     SELECT moment + make_interval(secs => least(seconds, 1e10)) $$;
 COMMENT ON FUNCTION pushmta_engine.plus_seconds(timestamptz, double precision) IS 'A moment and some seconds.';
 
+CREATE FUNCTION pushmta_engine.lost_hours(service integer, zone text, moment timestamptz, weeks integer) RETURNS double precision
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    since timestamp := moment AT TIME ZONE usable_zone(zone);
+    through timestamp := since + make_interval(weeks => weeks);
+BEGIN
+    RETURN (SELECT coalesce(sum(greatest(0, extract(epoch FROM least(o.day + s.closes, through) - greatest(o.day + s.opens, since)))), 0)
+        FROM day_off o JOIN sending_hours s ON s.service_id = o.service_id AND s.weekday = extract(isodow FROM o.day)
+        WHERE o.service_id = service AND o.day BETWEEN since::date AND through::date);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.lost_hours(integer, text, timestamptz, integer) IS
+    'The seconds of a service''s sending hours in a time zone that days off take from the weeks after a moment.';
+
 CREATE FUNCTION pushmta_engine.hours_end(service integer, zone text, moment timestamptz, seconds double precision, OUT opens timestamptz,
     OUT ends timestamptz) LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -481,10 +496,22 @@ DECLARE
     hours record;
     rest double precision := seconds;
     room double precision;
+    -- The seconds of its hours in a week.
+    week double precision := (SELECT sum(extract(epoch FROM s.closes - s.opens)) FROM sending_hours s WHERE s.service_id = service);
+    weeks integer;
 BEGIN
     ends := moment;
-    -- More hours than these say the same.
     FOR turn IN 1..1000 LOOP
+        weeks := least(ceil(rest / week) - 1, 15000);
+        -- From where hours close: the last ones would seem to open in their middle.
+        IF weeks > 0 AND turn > 1 THEN
+            rest := rest - weeks * week + lost_hours(service, zone, ends, weeks);
+            ends := ((ends AT TIME ZONE usable_zone(zone)) + make_interval(weeks => weeks)) AT TIME ZONE usable_zone(zone);
+            opens := ends;
+            -- Three centuries say the same as more.
+            EXIT WHEN weeks = 15000;
+            CONTINUE;
+        END IF;
         SELECT h.* INTO hours FROM next_hours(service, zone, ends) h;
         EXIT WHEN hours.opens IS NULL;
         opens := hours.opens;
@@ -496,7 +523,8 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.hours_end(integer, text, timestamptz, double precision) IS
-    'When so many seconds of a service''s sending hours in a time zone have passed since a moment, and when the last of these hours open.';
+    'When so many seconds of a service''s sending hours in a time zone have passed since a moment, and when the last of these hours open. '
+    'Whole weeks are counted at once, as if clocks were never changed.';
 
 CREATE FUNCTION pushmta_engine.wave_groups(delivery bigint, wave smallint, is_rest boolean, opens timestamptz, least_at timestamptz)
     RETURNS TABLE (application_id integer, service_id integer, zone text, messages numeric, rule text, leaves_at timestamptz,
@@ -602,14 +630,21 @@ CREATE FUNCTION pushmta_engine.sending_forecast(delivery bigint, OUT seconds dou
     OUT bound jsonb) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    begins timestamptz := (SELECT coalesce(d.started_at, greatest(d.start_at, now())) FROM pushmta_engine.delivery d
-        WHERE d.id = delivery);
-    zone text := (SELECT usable_zone(v.time_zone) FROM delivery_application x JOIN application a ON a.id = x.application_id
-        JOIN service v ON v.id = a.service_id WHERE x.delivery_id = delivery ORDER BY a.id LIMIT 1);
+    begins timestamptz;
+    has_ended boolean;
+    zone text;
     plan record;
     pace record;
     shown text;
 BEGIN
+    SELECT coalesce(d.started_at, greatest(d.start_at, now())), d.finished_at IS NOT NULL INTO begins, has_ended
+    FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    -- The present limits and hours say nothing about one that has ended.
+    IF has_ended THEN
+        RETURN;
+    END IF;
+    zone := (SELECT usable_zone(v.time_zone) FROM delivery_application x JOIN application a ON a.id = x.application_id
+        JOIN service v ON v.id = a.service_id WHERE x.delivery_id = delivery ORDER BY a.id LIMIT 1);
     SELECT f.* INTO plan FROM plan_forecast(delivery, begins) f;
     SELECT p.* INTO pace FROM delivery_pace p WHERE p.delivery_id = delivery ORDER BY p.seconds DESC, p.rate_limit_id LIMIT 1;
     IF plan.kind IS NULL AND pace.seconds IS NULL THEN
@@ -631,7 +666,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.sending_forecast(bigint) IS
     'When the last message of a counted delivery leaves, at the earliest: in how many seconds from its start (the one that is set, or '
-    'now) and when; and what decides it. Nulls if neither a limit nor a plan does.';
+    'now) and when; and what decides it. Nulls if neither a limit nor a plan does, or once it has ended.';
 
 CREATE VIEW pushmta.delivery_analysis AS
 SELECT a.delivery_id, d.label, d.state, coalesce(a.messages, 0) AS messages, coalesce(a.excluded, 0) AS excluded,
@@ -645,8 +680,8 @@ COMMENT ON VIEW pushmta.delivery_analysis IS
     'What the last analysis of a delivery found: exact numbers of messages, payload sizes in bytes of those that were rendered (also '
     'by variant), three samples of each application, and when the last message leaves at the earliest (ends_at, seconds after the start '
     'that is set, or after now): under the limits in force and by the delivery''s plan. limited_by, and bound for programs, say what '
-    'decides that: a rate, a zone, sending hours, a wave, or the winner of an experiment; null if nothing does. A start until frozen_until '
-    'sends these messages; it is null while they are made, and once they were dropped. The numbers stay.';
+    'decides that: a rate, a zone, sending hours, a wave, or the winner of an experiment; null if nothing does, or once the delivery has '
+    'ended. A start until frozen_until sends these messages; it is null while they are made, and once they were dropped. The numbers stay.';
 
 CREATE VIEW pushmta.delivery_count AS
 SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.wave, c.variant, c.messages

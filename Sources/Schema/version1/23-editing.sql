@@ -102,7 +102,7 @@ BEGIN
         retry_period_seconds numeric, retry_schedule text)
     WHERE d.id = delivery;
     UPDATE pushmta_engine.delivery d SET valid_until = end_of(d, d.start_at) WHERE d.id = delivery AND d.start_at IS NOT NULL;
-    PERFORM check_plan(delivery, d.start_at, d.valid_until) FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.start_at IS NOT NULL;
+    PERFORM check_plan_again(delivery);
     PERFORM check_recurring_plan(delivery);
     UPDATE console_draft c SET delivery_id = NULL, delivery_version = NULL WHERE c.delivery_id = delivery;
     PERFORM close_gate(delivery);

@@ -711,7 +711,7 @@ BEGIN
         AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = p.delivery_id);
     IF whole.start_at IS NOT NULL THEN
         PERFORM keep_plan(delivery);
-        PERFORM check_plan(delivery, whole.start_at, whole.valid_until);
+        PERFORM check_plan_again(delivery);
     END IF;
     PERFORM check_recurring_plan(delivery);
 END $$;
@@ -881,6 +881,23 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.check_plan(bigint, timestamptz, timestamptz, date) IS
     'Refuses a plan of a delivery that does not fit into its validity. A run of a recurring delivery has the local time of its own day.';
+
+CREATE FUNCTION pushmta_engine.check_plan_again(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    whole pushmta_engine.delivery;
+BEGIN
+    SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    IF whole.starts_approved THEN
+        -- Its start is that of its request. Until it is approved, its validity does not pass.
+        PERFORM check_plan(delivery, now(), end_of(whole, now()));
+    ELSIF whole.start_at IS NOT NULL THEN
+        PERFORM check_plan(delivery, whole.start_at, whole.valid_until);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_plan_again(bigint) IS
+    'Refuses the plan of a delivery that has a start, or starts as soon as it is approved, if it no longer fits into its validity.';
 
 CREATE FUNCTION pushmta_engine.put_waves(delivery bigint, waves jsonb) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

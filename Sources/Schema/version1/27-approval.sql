@@ -420,7 +420,6 @@ BEGIN
                 'problem', words, 'remedy', 'give it a later end, and have it approved')), NULL);
         ELSIF waiting.problem = '' AND NOT keep_analysis(waiting.id, waiting.begins) THEN
             -- Its messages are too old. They are prepared and counted once more.
-            UPDATE pushmta_engine.delivery d SET log_day = message_day() WHERE d.id = waiting.id AND d.starts_approved;
             CONTINUE;
         ELSE
             UPDATE pushmta_engine.delivery d SET gate = coalesce(waiting.problem, ''), changed_at = now() WHERE d.id = waiting.id;
@@ -445,6 +444,7 @@ CREATE FUNCTION pushmta_engine.keep_request(delivery bigint) RETURNS void LANGUA
 DECLARE
     begins timestamptz;
     words text;
+    remedy text;
 BEGIN
     SELECT CASE WHEN r.start_at > now() THEN r.start_at END INTO begins
     FROM start_request r JOIN pushmta_engine.delivery d ON d.id = r.delivery_id WHERE r.delivery_id = delivery AND d.state = 'ready';
@@ -456,15 +456,19 @@ BEGIN
         -- It is small, or its service no longer asks for approvals.
         PERFORM give_start(delivery, begins, false);
     END IF;
-EXCEPTION WHEN SQLSTATE 'PM009' OR SQLSTATE 'PM171' THEN
-    -- Its end or its plan no longer allows the start, or it recurs now: its author gives it another one.
-    GET STACKED DIAGNOSTICS words = MESSAGE_TEXT;
-    DELETE FROM start_request r WHERE r.delivery_id = delivery;
-    UPDATE pushmta_engine.delivery d SET state_reason = words WHERE d.id = delivery;
+EXCEPTION
+    WHEN lock_not_available OR transaction_rollback OR insufficient_resources OR system_error THEN
+        -- The end of the analysis is tried again.
+        RAISE;
+    WHEN OTHERS THEN
+        -- Its end, plan or experiment no longer allows the start, or it recurs now. Otherwise it would be analysed without end.
+        GET STACKED DIAGNOSTICS words = MESSAGE_TEXT, remedy = PG_EXCEPTION_HINT;
+        PERFORM return_problems(delivery, words, jsonb_build_array(jsonb_build_object('subject', 'approval', 'problem', words,
+            'remedy', coalesce(nullif(remedy, ''), 'change it, and request its approval again'))), NULL);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_request(bigint) IS
     'Gives a locked delivery that is ready the start that was named with the request for its approval, if there was one. It waits for the '
-    'approval, or starts if it needs none.';
+    'approval, or starts if it needs none. One that cannot get it is edited again, with the reason.';
 
 CREATE FUNCTION pushmta.request_approval(delivery bigint, start_at timestamptz DEFAULT NULL) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
@@ -569,6 +573,9 @@ BEGIN
     ELSIF NOT is_usable_moment(start_at) THEN
         RAISE EXCEPTION 'Delivery % cannot begin at %.', delivery, start_at
             USING ERRCODE = 'PM007', HINT = 'Give a time before the year 3000, or none for the start that it has or gets first.';
+    ELSIF start_at IS NOT NULL AND EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.starts_approved) THEN
+        RAISE EXCEPTION 'Delivery % cannot be approved for a start: it starts as soon as it is approved.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Give it a start with pushmta.reschedule_delivery first, or approve it without one.';
     END IF;
     PERFORM require_version(delivery, expected);
     SELECT l.kind, l.name, person_of(l.kind, l.name) AS person INTO who FROM acting_login() l;
@@ -579,7 +586,7 @@ BEGIN
             USING ERRCODE = 'PM183', HINT = 'pushmta.delivery_awaiting_approval says who made it.';
     END IF;
     -- As it would be now.
-    PERFORM check_plan(d.id, now(), end_of(d, now())) FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.starts_approved;
+    PERFORM check_plan_again(delivery) FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.starts_approved;
     PERFORM void_approval(delivery, 'it was approved again');
     INSERT INTO approval AS a (delivery_id, digest, messages, above, start_at, kind, name, person, comment)
     SELECT delivery, g.digest, need.size, need.above, coalesce(start_at, CASE WHEN NOT d.starts_approved THEN d.start_at END), who.kind,

@@ -221,7 +221,8 @@ extension Store {
     /// In the order of the index of open deliveries, so that only the parts of these deliveries are counted.
     static let underWaySQL = """
         SELECT \(progressColumns) FROM pushmta.delivery_progress p
-        WHERE p.state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused') ORDER BY p.priority DESC, p.start_at, p.id LIMIT $1
+        WHERE p.state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused')
+        ORDER BY p.priority DESC, p.served_from, p.id LIMIT $1
         """
 
     /// The counts of a delivery's messages to each application, by name; with the days of a continuous one.

@@ -117,7 +117,7 @@ extension OpenAPISchemas {
                 }
               },
               "problems": {"type": "array", "items": {"$ref": "#/components/schemas/DeliveryProblem"}, "description": "Why it could not be prepared; it is then editing."},
-              "seconds": {"type": ["number", "null"], "minimum": 0, "description": "How long sending takes at least, from the start that is set, or from now on: under the limits in force and by the delivery's plan; null if neither decides it."},
+              "seconds": {"type": ["number", "null"], "minimum": 0, "description": "How long sending takes at least, from the start that is set, or from now on: under the limits in force and by the delivery's plan; null if neither decides it, and once the delivery has ended."},
               "endsAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When the last message leaves then."},
               "limitedBy": {"$ref": "#/components/schemas/TextOrNull", "description": "What decides that, in words: a limit, or what begins last."},
               "bound": {
