@@ -6,16 +6,16 @@ struct CountSubject: Sendable {
     let allowsDuplicates: Bool
     let categoryID: Int32?
     let holdOut: TargetSampler.HoldOut?
-    /// The highest id of a subscription.
-    let lastSubscription: Int64
+    /// The blocks of persons of whom the history has something; empty if its filter does not ask what people did.
+    let behaviourBlocks: [Int32]
     /// By name.
     let applications: [Int32]
     let names: [String]
 
-    /// Parameters: $1 delivery.
+    /// Parameters: $1 delivery, $2 whether its filter asks what people did.
     static let sql = """
         SELECT d.target_kind = 'explicit', d.allow_duplicates, d.category_id, e.seed, e.hold_out::text,
-            coalesce((SELECT s.id FROM pushmta_engine.subscription s ORDER BY s.id DESC LIMIT 1), 0),
+            CASE WHEN $2 THEN pushmta_engine.behaviour_blocks(ARRAY(SELECT a.service_id \(applicationsSQL))) ELSE '{}' END,
             ARRAY(SELECT a.id \(applicationsSQL)), ARRAY(SELECT a.name \(applicationsSQL))
         FROM pushmta_engine.delivery d LEFT JOIN pushmta_engine.experiment e ON e.delivery_id = d.id AND e.hold_out > 0
         WHERE d.id = $1
@@ -32,7 +32,7 @@ struct CountSubject: Sendable {
         categoryID = try row.int32OrNil()
         let (seed, share) = (try row.int64OrNil(), try row.textOrNil())
         holdOut = seed.flatMap { seed in share.map { TargetSampler.HoldOut(seed: seed, share: $0) } }
-        lastSubscription = try row.int64()
+        behaviourBlocks = try row.int32Array()
         applications = try row.int32Array()
         names = try row.textArray()
     }
