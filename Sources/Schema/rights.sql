@@ -145,6 +145,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.control_result '
             'pushmta.delivery_status pushmta.next_runs pushmta.queue pushmta.service_hours'),
         ('pushmta_console', 'function', 'EXECUTE',
+            'pushmta_engine.behaviour_blocks '
             'pushmta_engine.who_did '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_signal '

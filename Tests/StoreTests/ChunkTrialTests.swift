@@ -1,7 +1,8 @@
 import PushCore
-import Store
 import Synchronization
 import Testing
+
+@testable import Store
 
 @Suite("The trial of the first messages of a delivery that was not analysed")
 struct ChunkTrialTests {
@@ -21,20 +22,29 @@ struct ChunkTrialTests {
         /// The first names that were chosen for their length.
         let longest = Mutex<[String]>([])
 
-        func trial(_ problems: [DeliveryProblem] = []) -> @Sendable (PreparationJob) -> ChunkTrial? {
+        /// - Parameters:
+        ///   - variants: the numbers of the variants that each application's messages may show.
+        ///   - most: the maximum number of messages that are rendered.
+        ///   - longest: the time after which no more are read.
+        func trial(
+            _ problems: [DeliveryProblem] = [],
+            variants: [Int16] = [0],
+            most: Int64 = 50_000,
+            longest: Duration = .seconds(600)
+        ) -> @Sendable (PreparationJob) -> ChunkTrial? {
             { job in
                 self.seen.withLock { $0.append([:]) }
-                return ChunkTrial(
-                    routes: job.applications.map { application in
-                        let judge = Judge(trials: self, application: application.id, problems: problems)
-                        return ChunkTrial.Route(
+                let routes = job.applications.flatMap { application in
+                    variants.map { variant in
+                        ChunkTrial.Route(
                             application: application.id,
-                            fields: MessageFields(names: ["firstName"]),
-                            judge: judge
+                            fields: MessageFields(names: ["firstName", "field\(variant)"]),
+                            variant: variant,
+                            judge: Judge(trials: self, application: application.id, problems: problems)
                         )
-                    },
-                    triesAll: job.isExplicit
-                )
+                    }
+                }
+                return ChunkTrial(routes: routes, triesAll: job.isExplicit, most: most, longest: longest)
             }
         }
     }
@@ -53,6 +63,7 @@ struct ChunkTrialTests {
         }
 
         mutating func add(_ loaded: LoadedPart, isUsual: (Int) -> Bool) {
+            #expect(loaded.fields.count == 2, "only the fields of its route")
             let names = (0..<loaded.count).map { loaded.fields[0].string($0) }
             if names.contains("Ada") { isRefused = true }
             let longest = names.indices.filter { !isUsual($0) }.map { names[$0] }
@@ -117,33 +128,89 @@ struct ChunkTrialTests {
             long.isSuperset(of: ["1400", "2900"].map { String(repeating: "x", count: 5_000) + $0 }),
             "\(long.count)"
         )
-        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_longest") == 0)
         #expect(try await fixture.assertEquation(id))
     }
 
-    @Test("Of an explicit target it sees all messages of the first chunk")
-    func explicitTarget() async throws {
-        let (fixture, _) = try await edited(1_200)
+    /// A started delivery to 1,200 targets, 600 of each platform; the 1,150th is Ada.
+    private func listed() async throws -> (StoreFixture, PreparationJob) {
+        let (fixture, _) = try await edited(600)
         let id = try await fixture.store.createDelivery(
-            NewDelivery(label: "Sale", applications: ["shop-ios"], content: Self.content, explicitTargets: true)
+            NewDelivery(
+                label: "Sale",
+                applications: ["shop-ios", "shop-android"],
+                content: Self.content,
+                explicitTargets: true
+            )
         )
         try await fixture.sql(
             """
             INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
             SELECT \(id), s.id, jsonb_build_object('firstName',
                 CASE WHEN row_number() OVER (ORDER BY s.id) = 1150 THEN 'Ada' ELSE 'Boris' END)
-            FROM pushmta_engine.subscription s JOIN pushmta_engine.application a ON a.id = s.application_id AND a.name = 'shop-ios'
-            ORDER BY s.id
+            FROM pushmta_engine.subscription s ORDER BY s.id
             """
         )
         try await fixture.store.startDelivery(id)
-        let job = try await claim(fixture)
+        return (fixture, try await claim(fixture))
+    }
+
+    @Test("Of an explicit target it sees all messages of the first chunk")
+    func explicitTarget() async throws {
+        let (fixture, job) = try await listed()
         let trials = Trials()
         await #expect(throws: ChunkTrial.Refusal.self) {
             _ = try await fixture.store.prepareChunk(job, partSize: 100, trial: trials.trial([Self.problem]))
         }
-        #expect(trials.seen.withLock { $0.first?.values.sorted() } == [1_200])
+        #expect(trials.seen.withLock { $0.first?.values.sorted() } == [600, 600])
         #expect(try await fixture.store.returnDelivery(job, [Self.problem], reason: "x") == .editing)
+    }
+
+    @Test("Of a larger explicit target it sees a sample, within one limit for all applications")
+    func largeExplicitTarget() async throws {
+        let (fixture, job) = try await listed()
+        let trials = Trials()
+        _ = try await fixture.store.prepareChunk(job, partSize: 100, trial: trials.trial(most: 1_199))
+        #expect(trials.seen.withLock { $0.first?.values.sorted() } == [599, 599])
+        #expect(trials.all.withLock { $0 } == [600, 600])
+    }
+
+    @Test("Each variant that the messages of an explicit target may show counts against the limit")
+    func explicitVariants() async throws {
+        let (fixture, job) = try await listed()
+        let trials = Trials()
+        await #expect(throws: ChunkTrial.Refusal.self) {
+            let trial = trials.trial([Self.problem], variants: [1, 2, 3], most: 3_600)
+            _ = try await fixture.store.prepareChunk(job, partSize: 100, trial: trial)
+        }
+        #expect(trials.seen.withLock { $0.first?.values.sorted() } == [1_800, 1_800])
+        #expect(trials.all.withLock { $0 } == Array(repeating: 600, count: 6))
+        _ = try await fixture.store.prepareChunk(
+            job,
+            partSize: 100,
+            trial: trials.trial(variants: [1, 2, 3], most: 3_599)
+        )
+        #expect(trials.seen.withLock { $0.last?.values.sorted() } == [1_797, 1_797])
+    }
+
+    @Test("It reads no more of an explicit target once it has taken long")
+    func slowTrial() async throws {
+        let (fixture, job) = try await listed()
+        let trials = Trials()
+        _ = try await fixture.store.prepareChunk(job, partSize: 100, trial: trials.trial(longest: .zero))
+        let seen = trials.seen.withLock { $0.first?.values.reduce(0, +) ?? 0 }
+        #expect(seen > 0 && seen <= 1_000, "\(seen)")
+    }
+
+    @Test("It sees all of a small target once, and writes nothing to find the longest values")
+    func smallTarget() async throws {
+        let (fixture, id) = try await edited(800)
+        try await fixture.sql("ALTER TABLE pushmta_engine.delivery_longest ADD CONSTRAINT unused CHECK (false)")
+        try await fixture.store.startDelivery(id)
+        let job = try await claim(fixture)
+        let trials = Trials()
+        _ = try await fixture.store.prepareChunk(job, trial: trials.trial())
+        #expect(trials.seen.withLock { $0.first?.values.sorted() } == [800, 800])
+        #expect(trials.longest.withLock { $0.isEmpty })
     }
 
     @Test("A delivery that fits into one chunk still does")

@@ -79,7 +79,10 @@ BEGIN
     IF NOT retention_passes(thing, cardinality(names) > most, true) OR cardinality(names) = 0 THEN
         RETURN NULL;
     END IF;
-    PERFORM keep_removed(to_date(right(names[1], 8), 'YYYYMMDD'));
+    -- Only these two say what was removed. The others have retentions of their own, and may go while confirmations still come.
+    IF parent IN ('broad_log', 'tracking_log') THEN
+        PERFORM keep_removed(to_date(right(names[1], 8), 'YYYYMMDD'));
+    END IF;
     EXECUTE format('DROP TABLE pushmta_engine.%I', names[1]);
     PERFORM note_retention(thing, 1);
     RETURN names[1];

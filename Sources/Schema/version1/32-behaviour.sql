@@ -214,6 +214,22 @@ COMMENT ON FUNCTION pushmta_engine.who_did(text, text, text, date, integer[], in
     'Which persons of these blocks were sent, received or clicked something since a day (null: in all of the history): any delivery of '
     'these services, or the one, the label or the category that is named. A statement asks once for all blocks of those that it judges.';
 
+CREATE FUNCTION pushmta_engine.behaviour_blocks(services integer[]) RETURNS integer[] LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+    -- One look-up a block and kind, however many rows a block has.
+    WITH RECURSIVE found (service_id, kind, block) AS (
+        SELECT v.id, k.kind, (SELECT min(b.block) FROM behaviour b WHERE b.service_id = v.id AND b.kind = k.kind)
+        FROM (SELECT DISTINCT u.id FROM unnest(services) u(id)) v CROSS JOIN unnest('{1,2,3}'::smallint[]) k(kind)
+        UNION ALL
+        SELECT f.service_id, f.kind, (SELECT min(b.block) FROM behaviour b
+            WHERE b.service_id = f.service_id AND b.kind = f.kind AND b.block > f.block)
+        FROM found f WHERE f.block IS NOT NULL
+    )
+    SELECT ARRAY(SELECT DISTINCT f.block FROM found f WHERE f.block IS NOT NULL ORDER BY 1) $$;
+COMMENT ON FUNCTION pushmta_engine.behaviour_blocks(integer[]) IS
+    'The blocks of persons of whom the history of these services has something. Ids have gaps of millions, for example after a restore, so '
+    'the highest one does not say how many blocks there are.';
+
 CREATE FUNCTION pushmta_engine.behaviour_problem(delivery bigint, tree jsonb) RETURNS pushmta_engine.input_problem LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable

@@ -105,6 +105,14 @@ extension LoadedPart {
         }
     }
 
+    /// The same messages with some of the fields that were read.
+    func with(_ wanted: MessageFields, of read: MessageFields) -> LoadedPart {
+        var part = self
+        part.fields = wanted.names.compactMap { name in read.names.firstIndex(of: name).map { fields[$0] } }
+        if !wanted.withLocale { part.locales = ByteColumn() }
+        return part
+    }
+
     mutating func appendMissing(_ wanted: MessageFields) {
         decisions.append(.missing)
         tokens.appendNull()

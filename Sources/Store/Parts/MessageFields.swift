@@ -32,6 +32,17 @@ package struct MessageFields: Sendable, Hashable {
         mapping = nil
     }
 
+    /// All of these fields, for the same delivery and application; none of them from a view.
+    init(all fields: [MessageFields]) {
+        var known: Set<String> = []
+        self.init(
+            names: fields.flatMap(\.names).filter { known.insert($0).inserted },
+            withLocale: fields.contains(where: \.withLocale),
+            areOneTimeCodes: fields.contains(where: \.areOneTimeCodes),
+            category: fields.lazy.compactMap(\.category).first
+        )
+    }
+
     /// The same fields, with those of the target mapping read from its view.
     ///
     /// Throws `unavailable` if the view has no such column.

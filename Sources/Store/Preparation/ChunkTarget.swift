@@ -282,6 +282,9 @@ extension ChunkTarget {
         )
     }
 
+    /// Whether its filter asks what people did.
+    var asksBehaviour: Bool { source?.filter.asksBehaviour ?? false }
+
     /// The same target, compiled for statements that are planned for its values and that several processes may run.
     func sampled(_ subject: CountSubject) throws -> ChunkTarget {
         var target = self
@@ -292,7 +295,7 @@ extension ChunkTarget {
             firstParameter: Self.firstFilterParameter,
             mapping: nil,
             start: source.start,
-            behaviour: BehaviourScope(services: services, through: subject.lastSubscription),
+            behaviour: BehaviourScope(services: services, blocks: subject.behaviourBlocks),
             isPlannedWithValues: true
         )
         return target

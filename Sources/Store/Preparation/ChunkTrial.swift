@@ -36,89 +36,137 @@ package struct ChunkTrial: Sendable {
     }
 
     /// The number of messages of an application that are tried, as in a sample of an analysis.
-    package static let size: Int32 = 1_000
+    private static let size: Int64 = 1_000
     /// The number of parts that are read together if all messages are tried.
     private static let partsAtOnce = 10
 
     let routes: [Route]
-    /// Whether all messages are tried, not a sample.
+    /// Whether all messages are tried, not a sample, if there are few enough.
     let triesAll: Bool
+    /// The maximum number of messages that are rendered, for all applications and variants together.
+    private let most: Int64
+    /// If all messages are tried, no more are read after this time.
+    private let longest: Duration
 
-    package init(routes: [Route], triesAll: Bool = false) {
+    /// The delivery's row is locked meanwhile, so a trial must be short: to read 50,000 messages takes 0.9 s.
+    package init(
+        routes: [Route],
+        triesAll: Bool = false,
+        most: Int64 = 50_000,
+        longest: Duration = .seconds(1)
+    ) {
         self.routes = routes
         self.triesAll = triesAll
+        self.most = most
+        self.longest = longest
     }
 
     /// Tries messages of a delivery for each application, in the transaction that has just made their parts, or is about
     /// to release them.
     ///
-    /// - Parameter limit: the maximum number of messages of an application, if all are tried.
-    ///
     /// Throws ``Refusal`` if they must not leave.
-    func run(delivery: Int64, limit: Int64, _ transaction: PostgresTransaction) async throws {
-        let problems =
-            triesAll
-            ? try await problemsOfAll(delivery, limit, transaction) : try await problemsOfSample(delivery, transaction)
+    func run(delivery: Int64, _ transaction: PostgresTransaction) async throws {
+        let problems: [DeliveryProblem]
+        if triesAll, let parts = try await readParts(of: delivery, transaction) {
+            problems = try await problemsOfAll(parts, transaction)
+        } else {
+            problems = try await problemsOfSample(delivery, transaction)
+        }
         guard problems.isEmpty else { throw Refusal(problems: problems) }
     }
 
+    /// Each message is read once for all variants that an application's messages may show.
     private func problemsOfSample(_ delivery: Int64, _ transaction: PostgresTransaction) async throws
         -> [DeliveryProblem]
     {
-        let note = PostgresStatement(
-            "SELECT pushmta_engine.note_longest($1, $2)",
-            // Those that are in the other half of the sample, too, are left out of it.
-            [.int64(delivery), .int32(Self.size)]
-        )
-        let forget = PostgresStatement(
-            "DELETE FROM pushmta_engine.delivery_longest WHERE delivery_id = $1",
-            [.int64(delivery)]
-        )
-        let samples = routes.map {
-            Store.sampleStatement(of: delivery, application: $0.application, limit: Self.size, $0.fields)
+        let limit = Int32(clamping: max(1, min(Self.size, most / Int64(max(1, routes.count)))))
+        let readings = self.readings
+        let samples = readings.map {
+            Store.sampleStatement(of: delivery, application: $0.application, limit: limit, $0.fields)
         }
-        let results = try await transaction.execute([note] + samples + [forget])
+        let results = try await transaction.execute(samples)
         var problems: [DeliveryProblem] = []
-        for (route, rows) in zip(routes, results.dropFirst()) {
-            let sample = try HeldSample(rows, route.fields)
+        for (reading, rows) in zip(readings, results) {
+            let sample = try HeldSample(rows, reading.fields)
             guard sample.all > 0 else { continue }
-            var judge = route.judge
-            judge.add(sample.messages) { !sample.areLongest[$0] }
-            problems += judge.problems(among: sample.all)
+            for route in reading.routes {
+                var judge = route.judge
+                judge.add(sample.messages.with(route.fields, of: reading.fields)) { !sample.areLongest[$0] }
+                problems += judge.problems(among: sample.all)
+            }
         }
         return problems
     }
 
-    private func problemsOfAll(_ delivery: Int64, _ limit: Int64, _ transaction: PostgresTransaction) async throws
-        -> [DeliveryProblem]
-    {
+    /// What is read of each application.
+    private struct Reading {
+        let application: Int32
+        let routes: [Route]
+        /// The fields of all its routes.
+        let fields: MessageFields
+
+        init(_ application: Int32, _ routes: [Route]) {
+            self.application = application
+            self.routes = routes
+            fields = MessageFields(all: routes.map(\.fields))
+        }
+    }
+
+    private var readings: [Reading] {
+        var known: Set<Int32> = []
+        let applications = routes.map(\.application).filter { known.insert($0).inserted }
+        return applications.map { application in
+            Reading(application, routes.filter { $0.application == application })
+        }
+    }
+
+    /// The parts of a delivery; nil if they have too many messages to try all.
+    private func readParts(of delivery: Int64, _ transaction: PostgresTransaction) async throws -> [Part]? {
+        let applications = Set(routes.map(\.application)).sorted()
         let found = try await transaction.execute(
-            PostgresStatement(Self.partsSQL, [.int64(delivery), .int64(limit)])
+            PostgresStatement(Self.partsSQL, [.int64(delivery), .int32Array(applications), .int64(most)])
         )
         let parts = try found.all(Part.init)
-        var problems: [DeliveryProblem] = []
-        for route in routes {
-            var judge = route.judge
-            var rest = parts.filter { $0.application == route.application && $0.shows(route.variant) }[...]
-            guard !rest.isEmpty else { continue }
-            var messages: Int64 = 0
-            while let first = rest.first {
-                let some = rest.prefix(Self.partsAtOnce)
-                rest = rest.dropFirst(Self.partsAtOnce)
-                let rows = try await transaction.execute(
-                    PostgresStatement(
-                        Store.sharedSQL(route.fields, variables: some.contains(where: \.hasVariables)),
-                        [.date(daysSince2000: first.logDay), .int64Array(some.map(\.id))] + route.fields.parameters
-                    )
-                )
-                var loaded = LoadedPart(room: rows.rowCount, for: route.fields)
-                for row in 0..<rows.rowCount { try loaded.append(shared: rows, row, route.fields) }
-                judge.add(loaded) { _ in true }
-                messages += Int64(loaded.count)
-            }
-            problems += judge.problems(among: messages)
+        let messages = parts.reduce(Int64(0)) { $0 + $1.size }
+        let rendered = parts.reduce(Int64(0)) { sum, part in
+            sum + part.size * Int64(routes.count(where: { part.isShown(by: $0) }))
         }
-        return problems
+        return max(messages, rendered) <= most ? parts : nil
+    }
+
+    private func problemsOfAll(_ parts: [Part], _ transaction: PostgresTransaction) async throws -> [DeliveryProblem] {
+        let began = ContinuousClock.now
+        var judges = routes.map(\.judge)
+        var messages = [Int64](repeating: 0, count: routes.count)
+        for batch in Self.batches(parts) {
+            guard let first = batch.first else { continue }
+            let places = routes.indices.filter { first.isShown(by: routes[$0]) }
+            guard !places.isEmpty else { continue }
+            let fields = MessageFields(all: places.map { routes[$0].fields })
+            let rows = try await transaction.execute(
+                PostgresStatement(
+                    Store.sharedSQL(fields, variables: batch.contains(where: \.hasVariables)),
+                    [.date(daysSince2000: first.logDay), .int64Array(batch.map(\.id))] + fields.parameters
+                )
+            )
+            var loaded = LoadedPart(room: rows.rowCount, for: fields)
+            for row in 0..<rows.rowCount { try loaded.append(shared: rows, row, fields) }
+            for place in places {
+                judges[place].add(loaded.with(routes[place].fields, of: fields)) { _ in true }
+                messages[place] += Int64(loaded.count)
+            }
+            if ContinuousClock.now - began > longest { break }
+        }
+        return zip(judges, messages).filter { $0.1 > 0 }.flatMap { $0.0.problems(among: $0.1) }
+    }
+
+    /// Parts that are read together: of one application and variant, in the order of their making.
+    private static func batches(_ parts: [Part]) -> [[Part]] {
+        let kinds = Dictionary(grouping: parts) { [Int32($0.variant), $0.application] }
+        let batches = kinds.values.flatMap { parts in
+            stride(from: 0, to: parts.count, by: partsAtOnce).map { Array(parts[$0...].prefix(partsAtOnce)) }
+        }
+        return batches.sorted { $0[0].id < $1[0].id }
     }
 
     /// A part whose messages are all tried.
@@ -127,7 +175,8 @@ package struct ChunkTrial: Sendable {
         let application: Int32
         let hasVariables: Bool
         let logDay: Int32
-        private let variant: Int16
+        let variant: Int16
+        let size: Int64
 
         init(_ row: inout RowReader) throws {
             id = try row.int64()
@@ -135,17 +184,22 @@ package struct ChunkTrial: Sendable {
             hasVariables = try row.bool()
             logDay = try row.date()
             variant = try row.int16()
+            size = try row.int64()
         }
 
-        /// Whether its messages can show a variant: those of the rest may show any.
-        func shows(_ wanted: Int16) -> Bool { variant == 0 || wanted == 0 || variant == wanted }
+        /// Whether a route can render its messages: those of the rest may show any variant.
+        func isShown(by route: Route) -> Bool {
+            application == route.application && (variant == 0 || route.variant == 0 || variant == route.variant)
+        }
     }
 
+    /// One part more than the limit allows shows that there are too many messages.
     private static let partsSQL = """
-        SELECT q.id, q.application_id, q.has_variables, q.log_day, q.variant
+        SELECT q.id, q.application_id, q.has_variables, q.log_day, q.variant, q.size
         FROM (SELECT p.id, p.application_id, p.has_variables, p.log_day, coalesce(p.variant, 0::smallint) AS variant,
-                sum(p.size) OVER (PARTITION BY p.application_id ORDER BY p.id) - p.size AS before
-            FROM pushmta_engine.delivery_part p WHERE p.delivery_id = $1 AND p.parent_part_id IS NULL) q
-        WHERE q.before < $2 ORDER BY q.id
+                p.size::bigint AS size, sum(p.size) OVER (ORDER BY p.id) - p.size AS before
+            FROM pushmta_engine.delivery_part p
+            WHERE p.delivery_id = $1 AND p.application_id = ANY($2) AND p.parent_part_id IS NULL) q
+        WHERE q.before <= $3 ORDER BY q.id
         """
 }

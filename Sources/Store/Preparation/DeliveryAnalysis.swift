@@ -9,8 +9,9 @@ extension Store {
         try await change("pushmta.analyze_delivery($1)", [.int64(id)])
     }
 
-    /// Messages of a delivery to an application whose parts are held: half of them spread over its parts, the others with
-    /// the longest values. Those whose subscription was deleted since are left out.
+    /// Messages of a delivery to an application whose parts are held: all if there are no more than the limit; otherwise
+    /// half of them spread over its parts, the others with the longest values. Those whose subscription was deleted since
+    /// are left out.
     ///
     /// Throws ``LoadProblem`` if the view of a target mapping cannot be read.
     package func heldSample(of delivery: Int64, application: Int32, limit: Int, _ fields: MessageFields) async throws

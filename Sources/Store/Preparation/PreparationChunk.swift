@@ -91,7 +91,7 @@ struct PreparationChunk {
         guard !place.isDue else { return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true) }
         let trial = place.isUntried ? self.trial() : nil
         if place.hasHeld {
-            try await trial?.run(delivery: deliveryID, limit: limit, transaction)
+            try await trial?.run(delivery: deliveryID, transaction)
             return try await release(transaction)
         }
         var chunk = self
@@ -100,7 +100,7 @@ struct PreparationChunk {
         chunk.isTried = trial != nil
         var result = try await chunk.prepare(place, next: opened[2], transaction)
         result.isHeld = place.isHeld
-        if result.parts > 0 { try await trial?.run(delivery: deliveryID, limit: limit, transaction) }
+        if result.parts > 0 { try await trial?.run(delivery: deliveryID, transaction) }
         return result
     }
 
@@ -172,12 +172,17 @@ struct PreparationChunk {
     /// Releases the next held parts of a delivery that has started.
     private func release(_ transaction: PostgresTransaction) async throws -> ChunkResult {
         let parts = max(1, Int(limit) / max(1, Int(partSize)))
-        let released = try await transaction.execute(
+        let released = try await transaction.execute([
             PostgresStatement(
                 "SELECT pushmta_engine.release_parts($1, $2)",
                 [.int64(deliveryID), .int32(Int32(clamping: parts))]
-            )
-        ).one { Int(try $0.int32()) }
+            ),
+            // No analysis renders them any more.
+            PostgresStatement(
+                "DELETE FROM pushmta_engine.delivery_longest WHERE delivery_id = $1",
+                [.int64(deliveryID)]
+            ),
+        ])[0].one { Int(try $0.int32()) }
         return ChunkResult(messages: 0, excluded: 0, parts: released, done: false, busy: false)
     }
 

@@ -11,8 +11,9 @@ struct BehaviourScope: Sendable, Hashable {
     enum Blocks: Sendable, Hashable {
         /// A query for them.
         case query(String)
-        /// All blocks up to this one. Each part of a statement can then ask for itself, in a process of its own.
-        case through(Int32)
+        /// These blocks: all of which the history has something. Each part of a statement can then ask for itself, in a
+        /// process of its own.
+        case these([Int32])
     }
 
     /// - Parameter persons: a query for subscriptions with their `id` and `person_id`, or the name of such a table.
@@ -21,10 +22,10 @@ struct BehaviourScope: Sendable, Hashable {
         blocks = .query("SELECT DISTINCT (coalesce(x.person_id, x.id) >> 12)::integer FROM \(subscriptions) x")
     }
 
-    /// - Parameter last: the highest id of a subscription; the number of a person is the id of one of theirs.
-    init(services: [Int32], through last: Int64) {
+    /// - Parameter blocks: those of which the history has something.
+    init(services: [Int32], blocks: [Int32]) {
         self.services = services
-        blocks = .through(Int32(clamping: last >> 12))
+        self.blocks = .these(blocks)
     }
 }
 

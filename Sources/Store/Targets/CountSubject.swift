@@ -7,16 +7,16 @@ struct CountSubject: Sendable {
     /// The delivery's category in each service that has it.
     let categoryIDs: [Int32]
     let holdOut: TargetSampler.HoldOut?
-    /// The highest id of a subscription.
-    let lastSubscription: Int64
+    /// The blocks of persons of whom the history has something; empty if its filter does not ask what people did.
+    let behaviourBlocks: [Int32]
     /// By name.
     let applications: [Int32]
     let names: [String]
 
-    /// Parameters: $1 delivery.
+    /// Parameters: $1 delivery, $2 whether its filter asks what people did.
     static let sql = """
         SELECT d.target_kind = 'explicit', d.allow_duplicates, \(categoriesSQL), e.seed, e.hold_out::text,
-            coalesce((SELECT s.id FROM pushmta_engine.subscription s ORDER BY s.id DESC LIMIT 1), 0),
+            CASE WHEN $2 THEN pushmta_engine.behaviour_blocks(ARRAY(SELECT a.service_id \(applicationsSQL))) ELSE '{}' END,
             ARRAY(SELECT a.id \(applicationsSQL)), ARRAY(SELECT a.name \(applicationsSQL))
         FROM pushmta_engine.delivery d LEFT JOIN pushmta_engine.experiment e ON e.delivery_id = d.id AND e.hold_out > 0
         WHERE d.id = $1
@@ -38,7 +38,7 @@ struct CountSubject: Sendable {
         categoryIDs = try row.int32Array()
         let (seed, share) = (try row.int64OrNil(), try row.textOrNil())
         holdOut = seed.flatMap { seed in share.map { TargetSampler.HoldOut(seed: seed, share: $0) } }
-        lastSubscription = try row.int64()
+        behaviourBlocks = try row.int32Array()
         applications = try row.int32Array()
         names = try row.textArray()
     }

@@ -87,7 +87,7 @@ struct FilterSQL {
         let blocks =
             switch behaviour.blocks {
             case .query(let query): "ARRAY(\(query))"
-            case .through(let last): bind(.int32Array(Array(0...max(last, 0))))
+            case .these(let blocks): bind(.int32Array(blocks))
             }
         let arguments = [
             bind(.text(test.kind.rawValue)), bind(.text(test.subject.word.rawValue)),

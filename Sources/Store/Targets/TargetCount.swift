@@ -106,7 +106,8 @@ extension Store {
                 hint: "pushmta delivery analyze counts it"
             )
         }
-        let subject = try await query(CountSubject.sql, [.int64(id)]).one(CountSubject.init)
+        let subject = try await query(CountSubject.sql, [.int64(id), .bool(target.asksBehaviour)])
+            .one(CountSubject.init)
         if subject.isListed {
             let counts = try await countList(of: id, target, subject, within: limit)
             return TargetCounting(id, listed: counts, within: limit)

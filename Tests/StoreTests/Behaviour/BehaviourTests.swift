@@ -253,6 +253,41 @@ struct BehaviourTests {
         #expect(try await store.audiences().first?.problem.contains("keeps no history") == true)
     }
 
+    @Test("A count asks only for blocks of which the history has something: ids have large gaps after a restore")
+    func gaps() async throws {
+        let fixture = try await made()
+        try await fixture.sql(
+            """
+            SELECT setval(pg_get_serial_sequence('pushmta_engine.subscription', 'id'), 1000000000) FROM pushmta_engine.service LIMIT 1
+            """
+        )
+        try await fixture.store.seedSubscriptions(application: "shop-android", count: 20)
+        let first = try await fixture.store.createDelivery(
+            NewDelivery(
+                label: "First",
+                applications: ["shop-ios", "shop-android"],
+                content: #"{"ios": {"title": "a"}, "android": {"title": "a"}}"#
+            )
+        )
+        try await fixture.store.startDelivery(first)
+        try await fixture.prepare()
+        try await fixture.end(first)
+        try await fixture.countAll()
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-android"], content: #"{"android": {"title": "a"}}"#)
+        )
+        try await fixture.store.setTarget(ofDelivery: id, DeliveryTarget(filter: "sent delivery \(first)"))
+        // The ids 1 to 40, and those above 1,000,000,000.
+        let known: [Int32] = [0, 244_140]
+        for asks in [true, false] {
+            let subject = try await fixture.store.query(CountSubject.sql, [.int64(id), .bool(asks)])
+                .one(CountSubject.init)
+            #expect(subject.behaviourBlocks == (asks ? known : []))
+        }
+        let counts = try await fixture.store.countTarget(ofDelivery: id)
+        #expect(counts == [TargetCount(application: "shop-android", messages: 20, excluded: 0)])
+    }
+
     @Test("The console and count_target count such a filter as the preparation does")
     func counted() async throws {
         let fixture = try await made()

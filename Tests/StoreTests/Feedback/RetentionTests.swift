@@ -25,11 +25,8 @@ struct RetentionTests {
         return fixture
     }
 
-    @Test(
-        "How many messages of a recalled delivery were removed is kept when its logs are dropped",
-        arguments: [PartitionedTable.trackingLog, .broadLog]
-    )
-    func removed(first: PartitionedTable) async throws {
+    /// A recalled delivery of three messages, 200 days ago; devices removed two of them.
+    private func recalled() async throws -> StoreFixture {
         let fixture = try await aged()
         let id = try await fixture.startedDelivery()
         let day = "(now() AT TIME ZONE 'UTC')::date - 200"
@@ -46,12 +43,51 @@ struct RetentionTests {
             """,
         ]
         for statement in statements { try await fixture.sql(statement) }
+        try await count(fixture)
+        return fixture
+    }
+
+    /// A day whose receipts are not counted yet is not dropped.
+    private func count(_ fixture: StoreFixture) async throws {
+        try await fixture.sql("DELETE FROM pushmta_engine.tracking_uncounted")
+    }
+
+    @Test(
+        "How many messages of a recalled delivery were removed is kept when its logs are dropped",
+        arguments: [PartitionedTable.trackingLog, .broadLog]
+    )
+    func removed(first: PartitionedTable) async throws {
+        let fixture = try await recalled()
         let removed = "SELECT removed FROM pushmta.recall_report"
         #expect(try await fixture.sql(removed) == 2)
         for table in [first] + PartitionedTable.allCases {
             while let name = try await drop(fixture, table), !name.isEmpty {}
             #expect(try await fixture.sql(removed) == 2, "\(table)")
         }
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.broad_log") == 0)
+    }
+
+    @Test(
+        "Confirmations count until the logs that say so are dropped, even if others of their day have gone",
+        arguments: [PartitionedTable.exclusionLog, .partTarget]
+    )
+    func removedLater(first: PartitionedTable) async throws {
+        let fixture = try await recalled()
+        while let name = try await drop(fixture, first), !name.isEmpty {}
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.tracking_log (delivery_id, sequence, log_day, kind, first)
+            SELECT d.id, 3, d.log_day, 3, true FROM pushmta_engine.delivery d
+            """
+        )
+        try await count(fixture)
+        let removed = "SELECT removed FROM pushmta.recall_report"
+        #expect(try await fixture.sql(removed) == 3)
+        for table in PartitionedTable.allCases {
+            while let name = try await drop(fixture, table), !name.isEmpty {}
+            #expect(try await fixture.sql(removed) == 3, "\(table)")
+        }
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.broad_log") == 0)
     }
 
     @Test("Old partitions are dropped one by one, oldest first, and reported")
