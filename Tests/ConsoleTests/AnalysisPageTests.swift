@@ -362,11 +362,22 @@ import Testing
         let path = "/deliveries/\(id)/recall"
         let question = try await operate.get(path).text
         #expect(question.contains("is replaced by a new text (iOS)") && question.contains(#"name="title""#))
+        #expect(!question.contains("somebody else has approved it"))
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 1500) FROM pushmta_engine.service v")
+        let note = "A replacement of more than 1,500 messages is sent only after somebody else has approved it."
+        #expect(try await operate.get(path).text.contains(note))
         var form = ["reason": "Wrong price", "mode": "replace", "title": "", "body": " "]
         let refused = try await operate.post(path, form: form)
         #expect(refused.status == .unprocessableContent && refused.text.contains("Give a title or a text."))
         #expect(refused.text.contains("Wrong price"), "what was typed is lost")
         form["title"] = "Sorry"
+        // A text that nobody would get is not thrown away.
+        form["mode"] = "stop"
+        let unused = try await operate.post(path, form: form)
+        #expect(unused.status == .unprocessableContent && unused.text.contains("You typed a new text"))
+        #expect(unused.text.contains(#"value="Sorry""#), "what was typed is lost")
+        #expect(try await site.admin.recallReport(ofDelivery: id) == nil)
+        form["mode"] = "replace"
         #expect(try await operate.post(path, form: form).status == .seeOther)
         // Nothing was sent, and nobody knows yet whom the second delivery reaches.
         let page = try await operate.get("/deliveries/\(id)").text

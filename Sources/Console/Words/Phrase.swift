@@ -91,7 +91,7 @@ enum Phrase: String, Sendable, CaseIterable {
         experimentChoices, experimentRate, experimentInterval,
         chooseTitle, chooseText, doneWinner, auditWinner, variantTitle, variantLook, variantNote
     // The recall of a delivery.
-    case recallLocaleEmpty
+    case recallLocaleEmpty, recallTextUnused, recallNeedsApproval
     case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
         recallNewTitle, recallNewBody, recallOnlyReplace, recallNoKey, recallTextMissing, recallAlready, recallSent,
         doneRecall, auditRecall, recalledTitle, recalledBy,
