@@ -275,6 +275,28 @@ import Testing
         await site.close()
     }
 
+    @Test func aSmallDeliveryIsCountedAndThenStartsByItself() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 1000) FROM pushmta_engine.service v")
+        let send = try await mia.get("\(draft)/send").text
+        #expect(send.contains(#"name="go" value="count""#) && send.contains(#"id="when-later""#), "\(send)")
+        var form = ["version": try await version(mia, draft), "go": "count", "when": "now"]
+        let question = try #require(try await mia.post("\(draft)/send", form: form).headers[.location])
+        let confirmation = try await mia.get(question).text
+        for words in ["Its messages are counted first", ">Analyse and start<", #"name="ask" value="small""#] {
+            #expect(confirmation.contains(words), "\(words)")
+        }
+        form = ["version": try await version(mia, draft), "at": "", "ask": "small"]
+        let begun = try await mia.post("\(draft)/start", form: form).headers[.location] ?? ""
+        let id = try #require(begun.firstMatch(of: /^\/deliveries\/(\d+)$/).flatMap { Int64($0.1) }, "\(begun)")
+        #expect(try await mia.get("/deliveries/\(id)").text.contains("it starts without one."))
+        try await prepare(site, AnalysisFindings())
+        let started = try await site.admin.deliveryProgress(id).state
+        #expect(![.editing, .analysing, .ready].contains(started), "\(started)")
+        await site.close()
+    }
+
     @Test func aRequestAtATimeIsMadeOnThePageOfADelivery() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
@@ -418,7 +440,7 @@ import Testing
         let start = #"name="go" value="start""#
         let free = try await mia.get("\(draft)/send").text
         #expect(free.contains(start) && !free.contains("asks for approvals"))
-        for (above, label) in [(3, ">Analyse and ask for approval<"), (1_000, ">Analyse<")] {
+        for (above, label) in [(3, ">Analyse and ask for approval<"), (1_000, ">Analyse and start<")] {
             try await site.sql("SELECT pushmta.set_approval_rule(v.name, \(above)) FROM pushmta_engine.service v")
             let page = try await mia.get("\(draft)/send").text
             #expect(page.contains(label) && page.contains("asks for approvals") && !page.contains(start), "\(page)")

@@ -38,9 +38,15 @@ struct ApprovalView {
     /// Whether the reader made or changed the delivery. The database also knows other logins of the same person.
     private var isOwn: Bool { reader.map { approval.makers.contains("user \($0.user)") } ?? false }
 
-    /// When it starts, for who approves it; empty once it is approved.
+    /// When it starts, for who approves it; empty once it is approved. Until it is counted, nobody knows whether it
+    /// needs an approval.
     private var starts: String {
         guard approval.isAwaited || isRequested else { return "" }
+        return isRequested ? "\(startsApproved) \(catalogue[.requestSmall])" : startsApproved
+    }
+
+    /// When it starts once it is approved.
+    private var startsApproved: String {
         if approval.startsApproved { return catalogue[.approvalStartsAtOnce] }
         guard let start = approval.startsAt else { return catalogue[.approvalStartsNever] }
         guard start <= now else { return catalogue.text(.approvalStartsAt, Figures.minute(start)) }

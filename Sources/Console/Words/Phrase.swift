@@ -206,7 +206,8 @@ enum Phrase: String, Sendable, CaseIterable {
         missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
         momentSkipped, momentTwice, zoneUnknown,
-        startTitle, startTo, startSubscriptions, startNow, startAt, startPlanned, startButton, auditDraftAdd,
+        startTitle, startTo, startSubscriptions, startNow, startAt, startPlanned, startCounted, startButton,
+        auditDraftAdd,
         auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
     // The menu and the lists of services.
@@ -278,7 +279,7 @@ enum Phrase: String, Sendable, CaseIterable {
         limitsCapsText, capsNone,
         columnCap, columnForThis, capShort, capApplies, capApplyNot, limitsRateTitle,
         missingLimits, approvalStepText, approvalNone, approvalSize, approvalNeeded, approvalNotNeeded,
-        approvalDepends, approvalAboveWords, analyseForApproval, analyseFirst, approvalFirst,
+        approvalDepends, approvalAboveWords, analyseForApproval, analyseAndStart, approvalFirst,
         obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
         obstacleExpiredCredential, obstacleLink
     // When messages leave: the recipient's time, waves, sending hours.
