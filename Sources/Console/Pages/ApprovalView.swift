@@ -1,6 +1,13 @@
 import PushCore
 import Store
 
+/// An approval, rejection or withdrawal that was refused.
+struct RefusedDecision: Sendable {
+    /// The comment, or the reason, as it was typed.
+    let words: String
+    let problem: String
+}
+
 /// The approval of a delivery that has not begun, on the delivery's page.
 struct ApprovalView {
     let approval: DeliveryApproval
@@ -8,6 +15,9 @@ struct ApprovalView {
     let now: DatabaseTime
     /// Who looks at the page.
     let reader: ConsoleSession?
+    /// Whether the reader may take the delivery back to editing.
+    let mayEdit: Bool
+    let refused: RefusedDecision?
     let catalogue: Catalogue
 
     /// The field for the comment, or the reason.
@@ -22,17 +32,23 @@ struct ApprovalView {
     private var isRequested: Bool { state == .analysing && approval.requested != nil }
 
     var values: PageValues {
+        let mayApprove = approval.isAwaited && !isOwn
+        let mayWithdraw = approval.given != nil
+        // Its author takes it back instead, which needs no reason.
+        let mayReject = approval.standing != nil && !(isOwn && mayEdit)
         let mayDecide = state != .analysing && (reader.map { $0.role >= .marketing } ?? false)
-        return [
+        var values: PageValues = [
             "isAwaited": .flag(approval.isAwaited),
             "awaited": .text(catalogue[isOwn ? .approvalOwnAwaited : .approvalAwaited]),
             "starts": .text(starts), "hasStarts": .flag(!starts.isEmpty),
             // Without an earlier approval it would say the same again.
             "isOutdated": .flag(approval.isAwaited && approval.given != nil), "objection": .text(approval.objection),
             "approvalFacts": .list(facts), "shownVersion": .text(approval.version),
-            "mayDecide": .flag(mayDecide), "mayApprove": .flag(approval.isAwaited && !isOwn),
-            "mayWithdraw": .flag(approval.given != nil), "mayReject": .flag(approval.standing != nil),
+            "mayDecide": .flag(mayDecide && (mayApprove || mayWithdraw || mayReject)), "mayApprove": .flag(mayApprove),
+            "mayWithdraw": .flag(mayWithdraw), "mayReject": .flag(mayReject), "typed": .text(refused?.words ?? ""),
         ]
+        if let refused { values["wordsProblem"] = .group(["problem": .text(refused.problem)]) }
+        return values
     }
 
     /// Whether the reader made or changed the delivery. The database also knows other logins of the same person.

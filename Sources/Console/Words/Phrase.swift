@@ -102,7 +102,8 @@ enum Phrase: String, Sendable, CaseIterable {
         approvalRequestedBy, requestButton, requestAtButton, requestTitle, requestNow, requestAt, requestSmall,
         doneRequest, auditRequest, approvalsOwn, approvalRequest, whenApproved, whenApprovedLater
     case approvalTitle, approvalAwaited, approvalOutdated, approvalAbove, approvalMakers, approvalBy, approvalAt,
-        approvalMessages, approvalComment, approvalWords, approveButton, rejectButton, withdrawButton, doneApprove,
+        approvalMessages, approvalComment, approvalWords, rejectReasonMissing, approvalStale, approveButton,
+        rejectButton, withdrawButton, doneApprove,
         doneReject,
         doneWithdraw, auditApprove, auditReject, auditWithdraw, auditApprovalRule, auditPerson
     // The deliveries that wait for one.
