@@ -369,6 +369,7 @@ import Testing
         let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
         let second = try await mia.get("/deliveries/\(child)").text
         #expect(second.contains("It replaces or removes the messages of delivery <a href=\"\(path)\">"))
+        #expect(second.contains("people who got messages of delivery \(id)") && !second.contains("named by another"))
         #expect(!second.contains("/deliveries/\(child)/recall"))
         #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
         await site.close()
