@@ -31,12 +31,18 @@ struct ApprovalView {
     /// Whether its approval is requested and the size is not counted yet.
     private var isRequested: Bool { state == .analysing && approval.requested != nil }
 
+    private var mayApprove: Bool { approval.isAwaited && !isOwn }
+    private var mayWithdraw: Bool { approval.given != nil }
+    /// Its author takes it back instead, which needs no reason.
+    private var mayReject: Bool { approval.standing != nil && !(isOwn && mayEdit) }
+
+    /// Whether there is a form for the reader's decision.
+    var mayDecide: Bool {
+        state != .analysing && (reader.map { $0.role >= .marketing } ?? false)
+            && (mayApprove || mayWithdraw || mayReject)
+    }
+
     var values: PageValues {
-        let mayApprove = approval.isAwaited && !isOwn
-        let mayWithdraw = approval.given != nil
-        // Its author takes it back instead, which needs no reason.
-        let mayReject = approval.standing != nil && !(isOwn && mayEdit)
-        let mayDecide = state != .analysing && (reader.map { $0.role >= .marketing } ?? false)
         var values: PageValues = [
             "isAwaited": .flag(approval.isAwaited),
             "awaited": .text(catalogue[isOwn ? .approvalOwnAwaited : .approvalAwaited]),
@@ -44,7 +50,7 @@ struct ApprovalView {
             // Without an earlier approval it would say the same again.
             "isOutdated": .flag(approval.isAwaited && approval.given != nil), "objection": .text(approval.objection),
             "approvalFacts": .list(facts), "shownVersion": .text(approval.version),
-            "mayDecide": .flag(mayDecide && (mayApprove || mayWithdraw || mayReject)), "mayApprove": .flag(mayApprove),
+            "mayDecide": .flag(mayDecide), "mayApprove": .flag(mayApprove),
             "mayWithdraw": .flag(mayWithdraw), "mayReject": .flag(mayReject), "typed": .text(refused?.words ?? ""),
         ]
         if let refused { values["wordsProblem"] = .group(["problem": .text(refused.problem)]) }

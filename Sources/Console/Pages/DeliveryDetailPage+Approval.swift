@@ -28,10 +28,8 @@ extension DeliveryDetailPage {
             refused: refused,
             catalogue: catalogue
         )
-        guard !view.isEmpty else {
-            if let refused { throw ConsoleProblem.conflict(refused.problem) }
-            return ([:], barred)
-        }
+        if let refused, view.isEmpty || !view.mayDecide { throw ConsoleProblem.conflict(refused.problem) }
+        guard !view.isEmpty else { return ([:], barred) }
         let words = DeliveryWords(row: progress, catalogue: catalogue, standing: approval.standing)
         return (
             [
