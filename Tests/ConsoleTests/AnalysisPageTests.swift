@@ -77,7 +77,8 @@ import Testing
         #expect(try await mia.live("\(path)/live?state=analysing") == LiveEvent.changed.text)
         let ready = try await mia.get(path).text
         for words in [
-            "<bdi>120 to 340 bytes</bdi>", "<bdi>14 s</bdi>", "<bdi>delivery: 0.5 messages a second</bdi>",
+            "<bdi>2 for 7 messages</bdi>", "<bdi>120 to 340 bytes</bdi>", "<bdi>14 s</bdi>",
+            "<bdi>delivery: 0.5 messages a second</bdi>",
             #"<bdi>Europe/Paris</bdi></th><td class="right number">7</td>"#,
             #"<bdi>de</bdi></th><td class="right number">4</td>"#, "\(path)/start", "\(path)/edit",
         ] {
