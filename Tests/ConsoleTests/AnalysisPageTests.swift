@@ -77,7 +77,8 @@ import Testing
         #expect(try await mia.live("\(path)/live?state=analysing") == LiveEvent.changed.text)
         let ready = try await mia.get(path).text
         for words in [
-            "<bdi>120 to 340 bytes</bdi>", "<bdi>14 s</bdi>", "<bdi>delivery: 0.5 messages a second</bdi>",
+            "<bdi>2 for 7 messages</bdi>", "<bdi>120 to 340 bytes</bdi>", "<bdi>14 s</bdi>",
+            "<bdi>delivery: 0.5 messages a second</bdi>",
             #"<bdi>Europe/Paris</bdi></th><td class="right number">7</td>"#,
             #"<bdi>de</bdi></th><td class="right number">4</td>"#, "\(path)/start", "\(path)/edit",
         ] {
@@ -203,7 +204,9 @@ import Testing
         #expect(own.contains(">waits for approval<") && !own.contains("its 7 messages need"), "it says it once")
         #expect(try await mia.get("/deliveries").text.contains(">waits for approval<"))
         await site.responder.approvals.forget()
-        #expect(!own.contains("\(path)/approve") && !own.contains("\(path)/start") && own.contains("\(path)/reject"))
+        #expect(!own.contains("\(path)/approve") && !own.contains("\(path)/start"))
+        // Its author takes it back instead of rejecting it.
+        #expect(!own.contains("\(path)/reject") && own.contains("href=\"\(path)/edit\""))
         #expect(try await mia.post("\(path)/approve").status == .conflict)
         #expect(try await mia.post("\(path)/start").status == .conflict)
         let reader = try await site.session(.read)
@@ -219,6 +222,7 @@ import Testing
         #expect(asked.contains("name=\"version\" value=\"\(version)\""))
         let old = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": "0"])
         #expect(old.status == .conflict && old.text.contains("changed since you looked"), "\(old.text)")
+        #expect(old.text.contains(">Checked</textarea>") && old.text.contains("value=\"\(version)\""), "\(old.text)")
         let approved = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": version])
         #expect(approved.headers[.location] == "\(path)?done=approve", "\(approved.text)")
         let page = try await mia.get(path).text
@@ -275,6 +279,28 @@ import Testing
         await site.close()
     }
 
+    @Test func aSmallDeliveryIsCountedAndThenStartsByItself() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 1000) FROM pushmta_engine.service v")
+        let send = try await mia.get("\(draft)/send").text
+        #expect(send.contains(#"name="go" value="count""#) && send.contains(#"id="when-later""#), "\(send)")
+        var form = ["version": try await version(mia, draft), "go": "count", "when": "now"]
+        let question = try #require(try await mia.post("\(draft)/send", form: form).headers[.location])
+        let confirmation = try await mia.get(question).text
+        for words in ["Its messages are counted first", ">Analyse and start<", #"name="ask" value="small""#] {
+            #expect(confirmation.contains(words), "\(words)")
+        }
+        form = ["version": try await version(mia, draft), "at": "", "ask": "small"]
+        let begun = try await mia.post("\(draft)/start", form: form).headers[.location] ?? ""
+        let id = try #require(begun.firstMatch(of: /^\/deliveries\/(\d+)$/).flatMap { Int64($0.1) }, "\(begun)")
+        #expect(try await mia.get("/deliveries/\(id)").text.contains("it starts without one."))
+        try await prepare(site, AnalysisFindings())
+        let started = try await site.admin.deliveryProgress(id).state
+        #expect(![.editing, .analysing, .ready].contains(started), "\(started)")
+        await site.close()
+    }
+
     @Test func aRequestAtATimeIsMadeOnThePageOfADelivery() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
@@ -302,7 +328,9 @@ import Testing
         let id = try await analyse(mia, draft)
         try await prepare(site, AnalysisFindings())
         let eve = try await site.session(.marketing, name: "eve")
-        #expect(try await eve.post("/deliveries/\(id)/reject").status != .seeOther)
+        let refused = try await eve.post("/deliveries/\(id)/reject", form: ["words": " "])
+        #expect(refused.status == .conflict && refused.text.contains("Say what its author should change."))
+        #expect(refused.text.contains(#"aria-describedby="words-problem""#) && refused.text.contains("/reject\""))
         let rejected = try await eve.post("/deliveries/\(id)/reject", form: ["words": "Too loud"])
         #expect(rejected.headers[.location] == "/deliveries/\(id)?done=reject", "\(rejected.text)")
         let page = try await mia.get("/deliveries/\(id)").text
@@ -342,6 +370,7 @@ import Testing
         let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
         let second = try await mia.get("/deliveries/\(child)").text
         #expect(second.contains("It replaces or removes the messages of delivery <a href=\"\(path)\">"))
+        #expect(second.contains("people who got messages of delivery \(id)") && !second.contains("named by another"))
         #expect(!second.contains("/deliveries/\(child)/recall"))
         #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
         await site.close()
@@ -362,11 +391,22 @@ import Testing
         let path = "/deliveries/\(id)/recall"
         let question = try await operate.get(path).text
         #expect(question.contains("is replaced by a new text (iOS)") && question.contains(#"name="title""#))
+        #expect(!question.contains("somebody else has approved it"))
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 1500) FROM pushmta_engine.service v")
+        let note = "A replacement of more than 1,500 messages is sent only after somebody else has approved it."
+        #expect(try await operate.get(path).text.contains(note))
         var form = ["reason": "Wrong price", "mode": "replace", "title": "", "body": " "]
         let refused = try await operate.post(path, form: form)
         #expect(refused.status == .unprocessableContent && refused.text.contains("Give a title or a text."))
         #expect(refused.text.contains("Wrong price"), "what was typed is lost")
         form["title"] = "Sorry"
+        // A text that nobody would get is not thrown away.
+        form["mode"] = "stop"
+        let unused = try await operate.post(path, form: form)
+        #expect(unused.status == .unprocessableContent && unused.text.contains("You typed a new text"))
+        #expect(unused.text.contains(#"value="Sorry""#), "what was typed is lost")
+        #expect(try await site.admin.recallReport(ofDelivery: id) == nil)
+        form["mode"] = "replace"
         #expect(try await operate.post(path, form: form).status == .seeOther)
         // Nothing was sent, and nobody knows yet whom the second delivery reaches.
         let page = try await operate.get("/deliveries/\(id)").text
@@ -407,7 +447,7 @@ import Testing
         let start = #"name="go" value="start""#
         let free = try await mia.get("\(draft)/send").text
         #expect(free.contains(start) && !free.contains("asks for approvals"))
-        for (above, label) in [(3, ">Analyse and ask for approval<"), (1_000, ">Analyse<")] {
+        for (above, label) in [(3, ">Analyse and ask for approval<"), (1_000, ">Analyse and start<")] {
             try await site.sql("SELECT pushmta.set_approval_rule(v.name, \(above)) FROM pushmta_engine.service v")
             let page = try await mia.get("\(draft)/send").text
             #expect(page.contains(label) && page.contains("asks for approvals") && !page.contains(start), "\(page)")

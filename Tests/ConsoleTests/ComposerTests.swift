@@ -521,7 +521,13 @@ import Testing
         #expect(copied.headers[.location] == "\(draft)/content?saved=1&copied=ios")
         let content = try await mia.get("\(draft)/content?saved=1&copied=ios").text
         #expect(content.contains(#"name="android.title" value="Hi""#) && content.contains(">Copy to iOS<"))
-        #expect(content.contains("means something else by it: subtitle</li>"), "\(content)")
+        #expect(content.contains("works differently: Subtitle</li>"), "\(content)")
+        #expect(content.contains("Kept on Android, where it says something else: Title</li>"), "\(content)")
+        #expect(content.contains(#"value="overwrite.ios">Overwrite on Android<"#), "\(content)")
+        let same = ["ios.title": "Hello", "ios.body": "Now", "android.title": "Hi", "go": "overwrite.ios"]
+        _ = try await save(mia, draft, "content", same)
+        let over = try await mia.get("\(draft)/content?saved=1&copied=ios").text
+        #expect(over.contains(#"name="android.title" value="Hello""#) && !over.contains("Kept on Android"), "\(over)")
         func icons(_ path: String) async throws -> [String] {
             let page = try await mia.get(path).text
             return page.matches(of: /src="(\/services\/applications\/\d+\/icon\?v=\d+)"/).map { String($0.1) }

@@ -42,13 +42,13 @@ extension Composer {
         return audience.isAtMost || count.count - error <= rule.above ? .approvalDepends : .approvalNeeded
     }
 
-    /// The button that has the delivery analysed; nil if no service asks for approvals. A delivery of a service that
-    /// does is counted before it is started, whatever its size.
+    /// The button that has the delivery analysed and then started; nil if no service asks for approvals. A delivery of
+    /// a service that does is counted before it is started, whatever its size.
     func approvalButton(_ composed: ComposedDraft, _ audience: Audience) async throws -> Phrase? {
         let rules = try await approvalRules(composed)
         guard !rules.isEmpty else { return nil }
         let isNotNeeded = rules.allSatisfy { Self.isNeeded($0, audience) == .approvalNotNeeded }
-        return isNotNeeded ? .analyseFirst : .analyseForApproval
+        return isNotNeeded ? .analyseAndStart : .analyseForApproval
     }
 
     /// Whether an approval is needed, for the summary; nothing if no service asks for one.

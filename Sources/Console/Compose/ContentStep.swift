@@ -34,7 +34,7 @@ extension Composer {
         let locales = composed.form.localeNames
         let sections = composed.platforms.map { platform in
             builder.section(platform, composed.declared(platform), locales)
-                .merging(copyButton(from: platform, composed)) { own, _ in own }
+                .merging(copyButton(from: platform, composed, copied: call.query[Self.copied])) { own, _ in own }
         }
         let policies = MissingValuePolicy.allCases.map { policy -> PageValues in
             [
@@ -72,8 +72,8 @@ extension Composer {
 
     /// The value in the address after a copy: the platform that was copied.
     private static let copied = "copied"
-    /// The prefix of the values of the buttons that copy.
-    private static let copies = "copy."
+    /// The prefixes of the values of the buttons that copy: what the other platform says stays, or is overwritten.
+    private static let (copies, overwrites) = ("copy.", "overwrite.")
 
     /// The platform that a draft goes to besides this one.
     private func other(_ platform: Platform, _ composed: ComposedDraft) -> Platform? {
@@ -84,22 +84,37 @@ extension Composer {
         catalogue[platform == .ios ? .platformIOS : .platformAndroid]
     }
 
-    /// What was not copied from a platform to the other one, in words.
+    /// What was not copied from a platform to the other one, in words: what the other one says itself, and what it lacks.
     private func notCopied(_ platform: String?, _ composed: ComposedDraft) -> [String] {
         guard let source = platform.flatMap(Platform.init(rawValue:)), let goal = other(source, composed) else {
             return []
         }
-        let left = composed.form.keysMissing(on: goal, of: source)
-        return left.isEmpty ? [] : [catalogue.text(.copyLeft, name(goal), left.joined(separator: ", "))]
+        let kept = composed.form.kept(from: source, to: goal).map { key, locale in
+            label(key, composed.declared(goal)) + (locale.isEmpty ? "" : " (\(locale))")
+        }
+        let left = composed.form.keysMissing(on: goal, of: source).map { label($0, composed.declared(source)) }
+        return [(Phrase.copyKept, kept), (.copyLeft, left)].filter { !$0.1.isEmpty }
+            .map { catalogue.text($0.0, name(goal), $0.1.joined(separator: ", ")) }
     }
 
-    /// The button that copies what a platform says to the other one.
-    private func copyButton(from platform: Platform, _ composed: ComposedDraft) -> PageValues {
+    /// The label of a field of the content, or of a variable of the application.
+    private func label(_ key: String, _ declared: ApplicationDeclarations) -> String {
+        guard key.hasPrefix("variables.") else { return ContentFormView.label(key, catalogue) }
+        let name = String(key.dropFirst("variables.".count))
+        return declared.variables.first { $0.name == name }.map { ContentFormView.label($0) } ?? name
+    }
+
+    /// The button that copies what a platform says to the other one; after a copy that kept something there, also one
+    /// that overwrites it.
+    private func copyButton(from platform: Platform, _ composed: ComposedDraft, copied: String?) -> PageValues {
         guard let goal = other(platform, composed) else { return [:] }
+        let isKept = copied == platform.rawValue && !composed.form.kept(from: platform, to: goal).isEmpty
         return [
             "copy": .group([
                 "copyValue": .text(Self.copies + platform.rawValue),
-                "copyLabel": .text(catalogue.text(.copyContent, name(goal))),
+                "copyLabel": .text(catalogue.text(.copyContent, name(goal))), "isKept": .flag(isKept),
+                "overwriteValue": .text(Self.overwrites + platform.rawValue),
+                "overwriteLabel": .text(catalogue.text(.copyOverwrite, name(goal))),
             ])
         ]
     }
@@ -126,10 +141,11 @@ extension Composer {
             composed.draft.fields[name] = text.isEmpty ? nil : text
         }
         let go = call.form[Field.go] ?? ""
-        if go.hasPrefix(Self.copies), let source = Platform(rawValue: String(go.dropFirst(Self.copies.count))),
-            let goal = other(source, composed)
+        if let prefix = [Self.copies, Self.overwrites].first(where: { go.hasPrefix($0) }),
+            let source = Platform(rawValue: String(go.dropFirst(prefix.count))), let goal = other(source, composed)
         {
-            composed.draft.fields = composed.form.copied(from: source, to: goal).values
+            let copied = composed.form.copied(from: source, to: goal, overwrites: prefix == Self.overwrites)
+            composed.draft.fields = copied.values
             _ = try await save(call, composed, .content, stays: true)
             return .redirect(path(composed.draft, .content) + "?saved=1&\(Self.copied)=\(source.rawValue)")
         }
@@ -183,6 +199,12 @@ struct ContentFormView {
         "channel_id": .keyChannel, "icon": .keyIcon, "color": .keyColor, "notification_count": .keyBadge,
         "interruption_level": .keyInterruption, "priority": .keyPriority, "more": .keyMore,
     ]
+
+    static func label(_ key: String, _ catalogue: Catalogue) -> String { labels[key].map { catalogue[$0] } ?? key }
+
+    static func label(_ variable: ApplicationVariable) -> String {
+        variable.label.isEmpty ? variable.name : "\(variable.label) (\(variable.name))"
+    }
 
     /// The fields of a platform, of its application's variables, and of each locale.
     func section(_ platform: Platform, _ declared: ApplicationDeclarations, _ locales: [String]) -> PageValues {
@@ -365,8 +387,7 @@ struct ContentFormView {
 
     private func variable(_ variable: ApplicationVariable, _ platform: Platform) -> PageValues {
         let name = "\(platform.rawValue).variables.\(variable.name)"
-        let label = variable.label.isEmpty ? variable.name : "\(variable.label) (\(variable.name))"
-        var values = common(name, label: label, hint: hint(variable.type.words))
+        var values = common(name, label: Self.label(variable), hint: hint(variable.type.words))
         values["placeholder"] = .text(variable.defaultValue ?? "")
         values["isLine"] = .flag(true)
         return values

@@ -12,10 +12,12 @@ extension Composer {
     /// The same limit as in `pushmta.start_delivery`: a time that passed while the user filled in the form means now.
     private static let maxPassedMicroseconds: Int64 = 60_000_000
 
-    /// The values of the buttons that lead to the confirmation: of a start, and of a request for an approval.
-    private static let (starts, requests) = ("start", "request")
-    /// The field that says that an approval is requested.
-    private static let asksField = "ask"
+    /// The values of the buttons that lead to the confirmation: of a start, of a start after its messages are counted,
+    /// and of a request for an approval.
+    private static let (starts, counts, requests) = ("start", "count", "request")
+    /// The field that says that messages are counted before the start, and its values: if an approval is expected, and
+    /// if none is.
+    private static let (asksField, asked, small) = ("ask", "1", "small")
 
     /// The value in the address of a delivery's page after its start.
     static let started = "start"
@@ -102,17 +104,13 @@ extension Composer {
     private func startChoice(_ approvalButton: Phrase?) -> PageValues {
         let asks = approvalButton == .analyseForApproval
         var values: PageValues = [
-            "mayChooseStart": .flag(asks || approvalButton == nil),
             "whenNow": .text(catalogue[asks ? .whenApproved : .whenNow]),
             "whenLater": .text(catalogue[asks ? .whenApprovedLater : .whenLater]),
-            "goStart": .text(asks ? Self.requests : Self.starts),
+            "goStart": .text(asks ? Self.requests : approvalButton == nil ? Self.starts : Self.counts),
             "startLabel": .text(catalogue[approvalButton ?? .goToStart]),
         ]
-        if let approvalButton {
-            values["approvalFirst"] = .group([
-                "words": .text(catalogue[asks ? .approvalRequest : .approvalFirst]),
-                "label": .text(catalogue[approvalButton]), "asks": .flag(asks),
-            ])
+        if approvalButton != nil {
+            values["approvalFirst"] = .group(["words": .text(catalogue[asks ? .approvalRequest : .approvalFirst])])
         }
         return values
     }
@@ -192,14 +190,14 @@ extension Composer {
     private func saveSettings(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let composed = try await keptSettings(call, composed)
         let go = call.form[Field.go] ?? ""
-        guard [Self.starts, Self.requests].contains(go), !settings(composed).isWrong else {
+        guard [Self.starts, Self.counts, Self.requests].contains(go), !settings(composed).isWrong else {
             return .redirect(path(composed.draft, .send) + "?saved=1")
         }
         let when = SignIn.encoded(call.form["when"] ?? "")
         let moment = SignIn.encoded(call.form[Self.momentField] ?? "")
         let zone = SignIn.encoded(call.form[Self.zoneField] ?? ZoneMenu.utc)
-        let asks = go == Self.requests ? "&\(Self.asksField)=1" : ""
-        let query = "when=\(when)&\(Self.momentField)=\(moment)&\(Self.zoneField)=\(zone)\(asks)"
+        var query = "when=\(when)&\(Self.momentField)=\(moment)&\(Self.zoneField)=\(zone)"
+        if go != Self.starts { query += "&\(Self.asksField)=\(go == Self.requests ? Self.asked : Self.small)" }
         return .redirect("\(Self.path)/\(composed.draft.id)/start?\(query)")
     }
 
@@ -291,12 +289,8 @@ extension Composer {
         guard try await missing(call, composed, audience.problem).isEmpty else {
             return try await sendPage(call, composed)
         }
-        let asks = call.query[Self.asksField] != nil
-        let start = moment.map { shown($0, text, zone) }
-        let when =
-            asks
-            ? (start.map { catalogue.text(.requestAt, $0) } ?? catalogue[.requestNow]) + " " + catalogue[.requestSmall]
-            : start.map { catalogue.text(.startAt, $0) } ?? catalogue[.startNow]
+        let asks = call.query[Self.asksField]
+        let words = startWords(asks, at: moment.map { shown($0, text, zone) })
         let planned = try await planFacts(composed)
         return page(
             .send,
@@ -305,10 +299,10 @@ extension Composer {
                 "confirmation": .group([
                     "count": .text(audience.words), "note": .text(audience.note),
                     "hasNote": .flag(!audience.note.isEmpty),
-                    "when": .text(planned.isEmpty ? when : "\(when) \(catalogue[.startPlanned])"),
-                    "moment": .text(moment.map(Self.text) ?? ""), "asks": .flag(asks),
-                    "confirmTitle": .text(catalogue[asks ? .requestTitle : .startTitle]),
-                    "confirmButton": .text(catalogue[asks ? .requestButton : .startButton]),
+                    "when": .text(planned.isEmpty ? words.when : "\(words.when) \(catalogue[.startPlanned])"),
+                    "moment": .text(moment.map(Self.text) ?? ""), "asks": .flag(asks != nil),
+                    "asksValue": .text(asks == Self.small ? Self.small : Self.asked),
+                    "confirmTitle": .text(catalogue[words.title]), "confirmButton": .text(catalogue[words.button]),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
                     "settings": .list(
                         (contentFacts(composed) + settings(composed).facts + followFacts(composed) + planned)
@@ -318,6 +312,20 @@ extension Composer {
                 "startPath": .text("\(Self.path)/\(composed.draft.id)/start"),
             ]
         )
+    }
+
+    /// What the confirmation says about the start.
+    ///
+    /// - Parameter asks: the value of the field ``asksField``; nil: nothing is counted first.
+    private func startWords(_ asks: String?, at start: String?) -> (title: Phrase, when: String, button: Phrase) {
+        let begins = start.map { catalogue.text(.startAt, $0) } ?? catalogue[.startNow]
+        switch asks {
+        case nil: return (.startTitle, begins, .startButton)
+        case Self.small?: return (.startTitle, "\(begins) \(catalogue[.startCounted])", .analyseAndStart)
+        default:
+            let asked = start.map { catalogue.text(.requestAt, $0) } ?? catalogue[.requestNow]
+            return (.requestTitle, "\(asked) \(catalogue[.requestSmall])", .requestButton)
+        }
     }
 
     /// The languages and the experiment.
@@ -345,7 +353,7 @@ extension Composer {
         guard call.form[Field.version] == "\(composed.draft.version)" else {
             throw ConsoleProblem.conflict(catalogue[.draftChanged])
         }
-        return try await begin(call, composed, at: moment, isRequest: call.form[Self.asksField] != nil)
+        return try await begin(call, composed, at: moment, asks: call.form[Self.asksField])
     }
 
     /// Analyses the delivery instead of starting it.
@@ -360,7 +368,7 @@ extension Composer {
         _ composed: ComposedDraft,
         at moment: DatabaseTime?,
         isAnalysis: Bool = false,
-        isRequest: Bool = false
+        asks: String? = nil
     ) async throws -> ConsoleReply {
         let delivery = try delivery(composed)
         do {
@@ -369,14 +377,15 @@ extension Composer {
                     delivery,
                     at: moment,
                     isAnalysis: isAnalysis,
-                    isRequest: isRequest,
+                    isRequest: asks != nil,
                     by: call.actor
                 )
             }
             await responder.approvals.forget()
-            if isRequest { return .redirect("/deliveries/\(id)?done=\(DeliveryAction.request.rawValue)") }
+            if asks == Self.asked { return .redirect("/deliveries/\(id)?done=\(DeliveryAction.request.rawValue)") }
             // If it starts later or is analysed, its page says so itself.
-            return .redirect("/deliveries/\(id)" + (moment == nil && !isAnalysis ? "?done=\(Self.started)" : ""))
+            let isStarted = moment == nil && !isAnalysis && asks == nil
+            return .redirect("/deliveries/\(id)" + (isStarted ? "?done=\(Self.started)" : ""))
         } catch let error as StoreError where Self.isTold(error) {
             return try await sendPage(call, composed, problem: words(error))
         }

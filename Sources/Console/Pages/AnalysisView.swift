@@ -9,6 +9,7 @@ struct AnalysisView {
 
     /// The rows of a table: the largest numbers.
     private static let maxRows = 10
+    private static let waveID = "wave"
 
     private var isRunning: Bool { analysis.state == .analysing && !analysis.isFinished }
 
@@ -25,10 +26,16 @@ struct AnalysisView {
         ]
     }
 
+    /// How many payloads were made of how many messages. What an experiment decides later is made in each variant.
+    private var rendered: String {
+        let words: Phrase = analysis.rendered > analysis.messages ? .analysisRenderedEach : .analysisRenderedOf
+        return catalogue.text(words, Figures.count(analysis.rendered), Figures.count(analysis.messages))
+    }
+
     private var facts: [PageValues] {
         var pairs: [(Phrase, String)] = [
             (.columnMessages, Figures.count(analysis.messages)), (.exclusionsTitle, Figures.count(analysis.excluded)),
-            (.analysisRendered, Figures.count(analysis.rendered)),
+            (.analysisRendered, rendered),
         ]
         if let smallest = analysis.smallest, let largest = analysis.largest {
             let (least, most) = (Figures.count(Int64(smallest)), Figures.count(Int64(largest)))
@@ -67,9 +74,12 @@ struct AnalysisView {
             ("zone", .byTimeZoneTitle, \.timeZone),
         ]
         let waves: [(id: String, title: Phrase, key: KeyPath<DeliveryCountRow, String>)] =
-            counts.contains { $0.wave > 0 } ? [("wave", .byWaveTitle, \.waveName)] : []
+            counts.contains { $0.wave > 0 } ? [(Self.waveID, .byWaveTitle, \.waveName)] : []
         return (tables + waves).map { table -> PageValues in
-            let rows = counts.sums(by: table.key).prefix(Self.maxRows).map { row -> PageValues in
+            var sums = counts.sums(by: table.key)
+            // Waves follow each other.
+            if table.id == Self.waveID { sums.sort { (Int($0.name) ?? 0) < (Int($1.name) ?? 0) } }
+            let rows = sums.prefix(Self.maxRows).map { row -> PageValues in
                 [
                     "name": .text(row.name.isEmpty ? catalogue[.nobodyKnown] : row.name),
                     "count": .text(Figures.count(row.messages)),

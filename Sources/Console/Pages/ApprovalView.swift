@@ -1,6 +1,13 @@
 import PushCore
 import Store
 
+/// An approval, rejection or withdrawal that was refused.
+struct RefusedDecision: Sendable {
+    /// The comment, or the reason, as it was typed.
+    let words: String
+    let problem: String
+}
+
 /// The approval of a delivery that has not begun, on the delivery's page.
 struct ApprovalView {
     let approval: DeliveryApproval
@@ -8,6 +15,9 @@ struct ApprovalView {
     let now: DatabaseTime
     /// Who looks at the page.
     let reader: ConsoleSession?
+    /// Whether the reader may take the delivery back to editing.
+    let mayEdit: Bool
+    let refused: RefusedDecision?
     let catalogue: Catalogue
 
     /// The field for the comment, or the reason.
@@ -21,26 +31,44 @@ struct ApprovalView {
     /// Whether its approval is requested and the size is not counted yet.
     private var isRequested: Bool { state == .analysing && approval.requested != nil }
 
+    private var mayApprove: Bool { approval.isAwaited && !isOwn }
+    private var mayWithdraw: Bool { approval.given != nil }
+    /// Its author takes it back instead, which needs no reason.
+    private var mayReject: Bool { approval.standing != nil && !(isOwn && mayEdit) }
+
+    /// Whether there is a form for the reader's decision.
+    var mayDecide: Bool {
+        state != .analysing && (reader.map { $0.role >= .marketing } ?? false)
+            && (mayApprove || mayWithdraw || mayReject)
+    }
+
     var values: PageValues {
-        let mayDecide = state != .analysing && (reader.map { $0.role >= .marketing } ?? false)
-        return [
+        var values: PageValues = [
             "isAwaited": .flag(approval.isAwaited),
             "awaited": .text(catalogue[isOwn ? .approvalOwnAwaited : .approvalAwaited]),
             "starts": .text(starts), "hasStarts": .flag(!starts.isEmpty),
             // Without an earlier approval it would say the same again.
             "isOutdated": .flag(approval.isAwaited && approval.given != nil), "objection": .text(approval.objection),
             "approvalFacts": .list(facts), "shownVersion": .text(approval.version),
-            "mayDecide": .flag(mayDecide), "mayApprove": .flag(approval.isAwaited && !isOwn),
-            "mayWithdraw": .flag(approval.given != nil), "mayReject": .flag(approval.standing != nil),
+            "mayDecide": .flag(mayDecide), "mayApprove": .flag(mayApprove),
+            "mayWithdraw": .flag(mayWithdraw), "mayReject": .flag(mayReject), "typed": .text(refused?.words ?? ""),
         ]
+        if let refused { values["wordsProblem"] = .group(["problem": .text(refused.problem)]) }
+        return values
     }
 
     /// Whether the reader made or changed the delivery. The database also knows other logins of the same person.
     private var isOwn: Bool { reader.map { approval.makers.contains("user \($0.user)") } ?? false }
 
-    /// When it starts, for who approves it; empty once it is approved.
+    /// When it starts, for who approves it; empty once it is approved. Until it is counted, nobody knows whether it
+    /// needs an approval.
     private var starts: String {
         guard approval.isAwaited || isRequested else { return "" }
+        return isRequested ? "\(startsApproved) \(catalogue[.requestSmall])" : startsApproved
+    }
+
+    /// When it starts once it is approved.
+    private var startsApproved: String {
         if approval.startsApproved { return catalogue[.approvalStartsAtOnce] }
         guard let start = approval.startsAt else { return catalogue[.approvalStartsNever] }
         guard start <= now else { return catalogue.text(.approvalStartsAt, Figures.minute(start)) }

@@ -11,6 +11,8 @@ struct DeliveryAboutView {
     let approval: DeliveryApproval?
     /// Nil for a continuous delivery, whose number grows.
     let number: TargetNumber?
+    /// The delivery whose messages it replaces or removes.
+    let recalled: Int64?
     let catalogue: Catalogue
 
     var values: PageValues {
@@ -40,6 +42,7 @@ struct DeliveryAboutView {
 
     /// The people of the target, in words.
     private var whom: String {
+        if let recalled { return catalogue.text(.aboutRecalled, "\(recalled)") }
         if subject.targeting.isExplicit { return catalogue[.aboutNamed] }
         guard subject.targeting.filter != nil else { return catalogue[.everybody] }
         guard let filter, let rows = FilterRows(filter) else { return catalogue[.aboutFilter] }

@@ -21,6 +21,7 @@ extension DeliveryDetailPage {
             let approval = isContinuous ? nil : try await store.approval(ofDelivery: progress.id)
             return (subject, applications, connectors, filter, approval)
         }
+        let recalled = try await responder.database.run { try await $0.delivery(recalledBy: progress.id) }
         var number = isContinuous ? nil : facts.number
         if !isContinuous, number == nil {
             let holdsOut = facts.reasons.experiment.map { $0.row.holdOutPercent > 0 } ?? false
@@ -32,6 +33,7 @@ extension DeliveryDetailPage {
             filter: filter,
             approval: approval,
             number: number,
+            recalled: recalled,
             catalogue: responder.pages.catalogue
         )
         let content = DeliveryContentView(

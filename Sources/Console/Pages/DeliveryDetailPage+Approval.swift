@@ -4,10 +4,17 @@ import Store
 extension DeliveryDetailPage {
     /// Who has to approve a delivery that has not begun, or who did, and how its start is given: by a start or, if it
     /// lacks an approval, by a request for one. The other cannot be done.
-    func approval(_ call: ConsoleCall, _ progress: DeliveryProgress) async throws
-        -> (values: PageValues, barred: Set<DeliveryAction>)
+    ///
+    /// - Parameters:
+    ///   - mayEdit: whether the user may take it back.
+    ///   - refused: a decision that was refused, shown at its field; an error if the page no longer has it.
+    func approval(_ call: ConsoleCall, _ progress: DeliveryProgress, mayEdit: Bool, refused: RefusedDecision?)
+        async throws -> (values: PageValues, barred: Set<DeliveryAction>)
     {
-        guard [.analysing, .ready, .pending].contains(progress.state) else { return ([:], [.request]) }
+        guard [.analysing, .ready, .pending].contains(progress.state) else {
+            if let refused { throw ConsoleProblem.conflict(refused.problem) }
+            return ([:], [.request])
+        }
         let approval = try await responder.database.run { try await $0.approval(ofDelivery: progress.id) }
         let needsRequest = progress.state == .analysing ? approval.above != nil : approval.isAwaited
         let isRequested = progress.state == .analysing && approval.requested != nil
@@ -17,8 +24,11 @@ extension DeliveryDetailPage {
             state: progress.state,
             now: progress.now,
             reader: call.session,
+            mayEdit: mayEdit,
+            refused: refused,
             catalogue: catalogue
         )
+        if let refused, view.isEmpty || !view.mayDecide { throw ConsoleProblem.conflict(refused.problem) }
         guard !view.isEmpty else { return ([:], barred) }
         let words = DeliveryWords(row: progress, catalogue: catalogue, standing: approval.standing)
         return (

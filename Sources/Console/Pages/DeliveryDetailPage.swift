@@ -74,8 +74,20 @@ struct DeliveryDetailPage: Sendable {
         let id = try call.number("id")
         let words = call.form[ApprovalView.wordsField] ?? ""
         let version = call.form[ApprovalView.versionField] ?? ""
-        try await responder.database.run {
-            try await $0.decide(decision, delivery: id, words: words, expected: version, by: call.actor)
+        guard decision != .reject || !words.trimmed.isEmpty else {
+            return try await show(
+                call,
+                decision: RefusedDecision(words: words, problem: catalogue[.rejectReasonMissing])
+            )
+        }
+        do {
+            try await responder.database.run {
+                try await $0.decide(decision, delivery: id, words: words, expected: version, by: call.actor)
+            }
+        } catch let error as StoreError where error.sqlState == "PM007" {
+            return try await show(call, decision: RefusedDecision(words: words, problem: error.message))
+        } catch let error as StoreError where error.sqlState == "PM184" {
+            return try await show(call, decision: RefusedDecision(words: words, problem: catalogue[.approvalStale]))
         }
         await responder.approvals.forget()
         return .redirect("/deliveries/\(id)?done=\(decision.rawValue)")
@@ -170,19 +182,27 @@ struct DeliveryDetailPage: Sendable {
         }
     }
 
-    /// - Parameter refused: why the time in the address cannot be the start.
-    private func show(_ call: ConsoleCall, refused: String = "") async throws -> ConsoleReply {
+    /// - Parameters:
+    ///   - refused: why the time in the address cannot be the start.
+    ///   - decision: an approval, rejection or withdrawal that was refused.
+    private func show(_ call: ConsoleCall, refused: String = "", decision: RefusedDecision? = nil) async throws
+        -> ConsoleReply
+    {
         let id = try call.number("id")
         let below = call.query["below"].flatMap { Int64($0) } ?? .max
         let facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
         return try await Figures.$zone.withValue(facts.reasons.clock) {
-            try await page(call, facts, below: below, refused: refused)
+            try await page(call, facts, below: below, refused: refused, decision: decision)
         }
     }
 
-    private func page(_ call: ConsoleCall, _ facts: DeliveryFacts, below: Int64, refused: String) async throws
-        -> ConsoleReply
-    {
+    private func page(
+        _ call: ConsoleCall,
+        _ facts: DeliveryFacts,
+        below: Int64,
+        refused: String,
+        decision: RefusedDecision?
+    ) async throws -> ConsoleReply {
         let id = facts.progress.id
         let words = DeliveryWords(row: facts.progress, catalogue: catalogue)
         let view = DeliveryView(
@@ -210,22 +230,8 @@ struct DeliveryDetailPage: Sendable {
         }
         if let parent = facts.progress.parentID { values["parent"] = .group(["parentID": .text("\(parent)")]) }
         if facts.progress.parentID == nil {
-            let allowed = try await responder.database.run { try await $0.actions(onDelivery: id, by: call.actor) }
-            let recurrence = try await self.recurrence(facts.progress, isAllowed: allowed.contains(.start))
-            values.merge(recurrence) { _, new in new }
-            if allowed.contains(.start) { values.merge(variants(facts)) { _, new in new } }
-            values.merge(try await about(facts, lastCount: before.lastCount)) { _, new in new }
-            let approval = try await self.approval(call, facts.progress)
-            values.merge(approval.values) { _, new in new }
-            // A recurring delivery is not started itself.
-            let barred: Set<DeliveryAction> = recurrence["recurs"] == nil ? approval.barred : [.start, .request]
-            let offered = allowed.subtracting(barred)
-            values.merge(actions(facts.progress, offered)) { _, new in new }
-            let timed = offered.intersection(Self.actions(in: state))
-            let schedule = try await DeliverySchedule(responder: responder)
-                .values(call, facts.progress, timed, problem: refused)
-            values.merge(schedule) { _, new in new }
-            values.merge(try await recall(facts.progress)) { _, new in new }
+            let whole = try await self.whole(call, facts, before.lastCount, refused: refused, decision: decision)
+            values.merge(whole) { _, new in new }
         }
         values.merge(ArchivePage.links(call, facts.progress, catalogue)) { _, new in new }
         // A continuous delivery has no messages of its own; each of its days has.
@@ -236,8 +242,43 @@ struct DeliveryDetailPage: Sendable {
             values["isDone"] = .flag(true)
         }
         return .page(
-            ConsolePage("delivery", title: words.name, values, status: refused.isEmpty ? .ok : .conflict)
+            ConsolePage(
+                "delivery",
+                title: words.name,
+                values,
+                status: refused.isEmpty && decision == nil ? .ok : .conflict
+            )
         )
+    }
+
+    /// What the page of a day of a continuous delivery lacks: its approval, its actions, and what it belongs to.
+    private func whole(
+        _ call: ConsoleCall,
+        _ facts: DeliveryFacts,
+        _ lastCount: Int64?,
+        refused: String,
+        decision: RefusedDecision?
+    ) async throws -> PageValues {
+        let progress = facts.progress
+        let id = progress.id
+        let allowed = try await responder.database.run { try await $0.actions(onDelivery: id, by: call.actor) }
+        let recurrence = try await self.recurrence(progress, isAllowed: allowed.contains(.start))
+        var values = recurrence
+        if allowed.contains(.start) { values.merge(variants(facts)) { _, new in new } }
+        values.merge(try await about(facts, lastCount: lastCount)) { _, new in new }
+        let mayEdit = allowed.contains(.edit)
+        let approval = try await self.approval(call, progress, mayEdit: mayEdit, refused: decision)
+        values.merge(approval.values) { _, new in new }
+        // A recurring delivery is not started itself.
+        let barred: Set<DeliveryAction> = recurrence["recurs"] == nil ? approval.barred : [.start, .request]
+        let offered = allowed.subtracting(barred)
+        values.merge(actions(progress, offered)) { _, new in new }
+        let timed = offered.intersection(Self.actions(in: progress.state))
+        let schedule = try await DeliverySchedule(responder: responder)
+            .values(call, progress, timed, problem: refused)
+        values.merge(schedule) { _, new in new }
+        values.merge(try await recall(progress)) { _, new in new }
+        return values
     }
 
     /// The saved audience that a delivery's filter was copied from, and the delivery that it is a copy of.

@@ -40,18 +40,24 @@ struct RecallPage: Sendable {
         let locales: [String]
         /// The delivery that replaces or removes the messages already.
         let child: Int64?
+        /// Above how many messages a replacement needs an approval; nil if no service asks for one.
+        let approvalAbove: Int64?
     }
 
     private func facts(_ call: ConsoleCall) async throws -> Facts {
         let id = try call.number("id")
         return try await responder.database.run { store in
             let values = ContentForm.values(json: try await store.content(ofDelivery: id))
+            let services = try await store.servicesOfApplications()
+            let names = try await store.applicationNames(ofDeliveries: [id])[id] ?? []
+            let own = Set(names.compactMap { services[$0] })
             return Facts(
                 id: id,
                 progress: try await store.deliveryProgress(id),
                 platforms: try await store.replaceablePlatforms(ofDelivery: id),
                 locales: ContentForm(values: values, platforms: []).localeNames,
-                child: try await store.recallReport(ofDelivery: id)?.child
+                child: try await store.recallReport(ofDelivery: id)?.child,
+                approvalAbove: try await store.approvalRules().filter { own.contains($0.service) }.map(\.above).min()
             )
         }
     }
@@ -64,6 +70,7 @@ struct RecallPage: Sendable {
             catalogue.text(.recallSent, count: sent, Figures.count(sent)),
             catalogue.text(.recallText, count: progress.pending, Figures.count(progress.pending)),
             facts.platforms.isEmpty ? catalogue[.recallNoKey] : "",
+            facts.platforms.isEmpty ? "" : approvalNote(facts.approvalAbove),
         ]
         let fields = [
             FormField(
@@ -89,6 +96,11 @@ struct RecallPage: Sendable {
             button: catalogue[.recallButton],
             obstacle: facts.child.map { catalogue.text(.recallAlready, "\($0)") } ?? ""
         )
+    }
+
+    /// That a replacement may need an approval; "" if no service asks for one.
+    private func approvalNote(_ above: Int64?) -> String {
+        above.map { catalogue.text(.recallNeedsApproval, Figures.count($0)) } ?? ""
     }
 
     /// What can be done about messages that were sent.
@@ -143,6 +155,9 @@ struct RecallPage: Sendable {
                     locale: locale, title: call.typed(Self.name(Name.title, locale)),
                     body: call.typed(Self.name(Name.body, locale))
                 )
+            }
+            guard mode == .replace || texts.allSatisfy({ $0.title.isEmpty && $0.body.isEmpty }) else {
+                throw FormRefusal([Name.mode: catalogue[.recallTextUnused]])
             }
             let content = mode == .replace ? Self.content(texts) : nil
             let reason = call.typed(Name.reason)

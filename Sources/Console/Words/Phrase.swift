@@ -47,7 +47,8 @@ enum Phrase: String, Sendable, CaseIterable {
         stopTitle, stopText,
         cancelButton, formCancel,
         targetGrowing, targetLast, targetUnknown, targetSoFar, aboutTitle, aboutWhom, aboutCondition, aboutLists,
-        aboutSeeds, aboutNamed, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy, aboutAnalysedBy,
+        aboutSeeds, aboutNamed, aboutRecalled, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy,
+        aboutAnalysedBy,
         aboutValid, aboutAfterStart, contentTitle, contentNote, factRate, factLimitedBy, factLeft, factLeftPlanned,
         outcomeTotal, chartOutcomes, chartReactions, chartByMinute, chartByHour, chartByDay, chartByWeek,
         chartBusiest, chartTable, columnTime, perHour, perDay, perWeek,
@@ -61,7 +62,8 @@ enum Phrase: String, Sendable, CaseIterable {
     // A delivery before its start.
     case factStarts, startNowButton, startAtButton, moveButton, moveTitle, editButton, editTitle, editText,
         duplicateButton, openDraft, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
-        analysisRunning, analysisNote, analysisDropped, analysisCount, analysisRendered, analysisSizes, analysisBytes,
+        analysisRunning, analysisNote, analysisDropped, analysisCount, analysisRendered, analysisRenderedOf,
+        analysisRenderedEach, analysisSizes, analysisBytes,
         analysisRefused, analysisTakes, analysisEnds, boundZone, boundHours, boundWave, boundWinner, byLocaleTitle,
         byTimeZoneTitle, analysisSamples, analysisSamplesNote,
         problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditChange,
@@ -91,7 +93,7 @@ enum Phrase: String, Sendable, CaseIterable {
         experimentChoices, experimentRate, experimentInterval,
         chooseTitle, chooseText, doneWinner, auditWinner, variantTitle, variantLook, variantNote
     // The recall of a delivery.
-    case recallLocaleEmpty
+    case recallLocaleEmpty, recallTextUnused, recallNeedsApproval
     case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
         recallNewTitle, recallNewBody, recallOnlyReplace, recallNoKey, recallTextMissing, recallAlready, recallSent,
         doneRecall, auditRecall, recalledTitle, recalledBy,
@@ -102,7 +104,8 @@ enum Phrase: String, Sendable, CaseIterable {
         approvalRequestedBy, requestButton, requestAtButton, requestTitle, requestNow, requestAt, requestSmall,
         doneRequest, auditRequest, approvalsOwn, approvalRequest, whenApproved, whenApprovedLater
     case approvalTitle, approvalAwaited, approvalOutdated, approvalAbove, approvalMakers, approvalBy, approvalAt,
-        approvalMessages, approvalComment, approvalWords, approveButton, rejectButton, withdrawButton, doneApprove,
+        approvalMessages, approvalComment, approvalWords, rejectReasonMissing, approvalStale, approveButton,
+        rejectButton, withdrawButton, doneApprove,
         doneReject,
         doneWithdraw, auditApprove, auditReject, auditWithdraw, auditApprovalRule, auditPerson
     // The deliveries that wait for one.
@@ -206,7 +209,8 @@ enum Phrase: String, Sendable, CaseIterable {
         missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
         momentSkipped, momentTwice, zoneUnknown,
-        startTitle, startTo, startSubscriptions, startNow, startAt, startPlanned, startButton, auditDraftAdd,
+        startTitle, startTo, startSubscriptions, startNow, startAt, startPlanned, startCounted, startButton,
+        auditDraftAdd,
         auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
     // The menu and the lists of services.
@@ -278,11 +282,11 @@ enum Phrase: String, Sendable, CaseIterable {
         limitsCapsText, capsNone,
         columnCap, columnForThis, capShort, capApplies, capApplyNot, limitsRateTitle,
         missingLimits, approvalStepText, approvalNone, approvalSize, approvalNeeded, approvalNotNeeded,
-        approvalDepends, approvalAboveWords, analyseForApproval, analyseFirst, approvalFirst,
+        approvalDepends, approvalAboveWords, analyseForApproval, analyseAndStart, approvalFirst,
         obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
         obstacleExpiredCredential, obstacleLink
     // When messages leave: the recipient's time, waves, sending hours.
-    case localTimeOver, waveOver, copiedFrom, copyContent, copyLeft
+    case localTimeOver, waveOver, copiedFrom, copyContent, copyKept, copyOverwrite, copyLeft
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
         localTimeClock,
         pastChoose, pastMissing, pastNow, pastNextDay, pastSkip, wavesTitle, wavesText, wavesHint, waveNumber, waveSize,

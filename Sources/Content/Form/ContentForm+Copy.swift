@@ -7,14 +7,28 @@ extension ContentForm {
         ("title", "title"), ("body", "body"), ("media_url", "image"), ("collapse_id", "tag"),
     ]
 
-    /// The same form with what a platform says also for another one, whose own values stay.
-    package func copied(from source: Platform, to goal: Platform) -> ContentForm {
+    /// The same form with what a platform says also for another one.
+    ///
+    /// - Parameter overwrites: whether the other one's own values are replaced; otherwise they stay.
+    package func copied(from source: Platform, to goal: Platform, overwrites: Bool = false) -> ContentForm {
         var form = self
         for (name, counterpart) in pairs(source, goal) {
-            guard let counterpart, (values[counterpart] ?? "").isEmpty else { continue }
+            guard let counterpart, overwrites || (values[counterpart] ?? "").isEmpty else { continue }
             form.values[counterpart] = values[name]
         }
         return form
+    }
+
+    /// What the other platform says differently, and keeps unless it is overwritten: its keys, each with the locale
+    /// ("" for everybody else).
+    package func kept(from source: Platform, to goal: Platform) -> [(key: String, locale: String)] {
+        pairs(source, goal).compactMap { name, counterpart in
+            guard let counterpart, let own = values[counterpart], !own.isEmpty, own != values[name] else { return nil }
+            let locale = localeNames.first { counterpart.hasPrefix("locales.\($0).\(goal.rawValue).") } ?? ""
+            let place = locale.isEmpty ? "" : "locales.\(locale)."
+            let key = counterpart.dropFirst(place.count + goal.rawValue.count + 1)
+            return (key: String(key), locale: locale)
+        }
     }
 
     /// The keys of a platform with a value that another one does not have, in order.

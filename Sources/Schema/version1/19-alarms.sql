@@ -382,7 +382,7 @@ FROM pushmta_engine.delivery d
 WHERE d.state = 'paused' AND d.state_reason <> '' AND (d.kind <> 'continuous' OR d.parent_delivery_id IS NULL)
 UNION ALL
 SELECT 'warning', 'delivery_returned', 'delivery', d.id::text,
-    'it could not be prepared and went back to editing: ' || replace(d.state_reason, E'\n', '; '),
+    'it went back to editing: ' || replace(d.state_reason, E'\n', '; '),
     format('correct it and start it again, or stop it with pushmta delivery stop %s', d.id), d.changed_at, d.id
 -- A run that comes back pauses its recurrence, which has its own alarm.
 FROM pushmta_engine.delivery d WHERE d.state = 'editing' AND d.state_reason <> '' AND d.recurrence_of IS NULL

@@ -31,6 +31,17 @@ import Testing
         #expect(copied.copied(from: .android, to: .ios).values == copied.values, "both say the same")
     }
 
+    @Test func whatTheOtherPlatformSaysDifferentlyStaysUnlessItIsOverwritten() throws {
+        var form = try form()
+        form.values["locales.fr.android.title"] = "Salut"
+        form.values["android.title"] = "Hello"
+        let kept = form.kept(from: .ios, to: .android)
+        #expect(kept.map(\.key) == ["body", "title"] && kept.map(\.locale) == ["", "fr"])
+        let copied = form.copied(from: .ios, to: .android, overwrites: true)
+        #expect(copied.values["android.body"] == "Now" && copied.values["locales.fr.android.title"] == "Bonjour")
+        #expect(copied.kept(from: .ios, to: .android).isEmpty)
+    }
+
     @Test func whatTheOtherPlatformLacksIsNamed() throws {
         let form = try form()
         #expect(form.keysMissing(on: .android, of: .ios) == ["click_action", "subtitle", "variables.other"])
