@@ -50,7 +50,7 @@ import Testing
         #expect(again.contains(#"name="plan.wave.1.begins" value="30 min""#), "the empty rows are gone")
         let question = try await mia.get("\(draft)/start?when=now").text
         for words in [
-            "25 % · 5 · The rest", "It starts at once. Its plan says when messages leave.",
+            "25 % · 5 messages · The rest", "It starts at once. Its plan says when messages leave.",
             "Wave 2: 30 min 0 s after wave 1 begins · Wave 3: 1 d 0 h after wave 2 begins",
             "Wave 1: failed at most 2 %, bad tokens at most 20 %", "Messages are not sent",
         ] {

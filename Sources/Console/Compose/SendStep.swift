@@ -298,6 +298,7 @@ extension Composer {
             ? (start.map { catalogue.text(.requestAt, $0) } ?? catalogue[.requestNow]) + " " + catalogue[.requestSmall]
             : start.map { catalogue.text(.startAt, $0) } ?? catalogue[.startNow]
         let planned = try await planFacts(composed)
+        let caps = try await capFacts(composed)
         return page(
             .send,
             composed,
@@ -311,7 +312,7 @@ extension Composer {
                     "confirmButton": .text(catalogue[asks ? .requestButton : .startButton]),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
                     "settings": .list(
-                        (contentFacts(composed) + settings(composed).facts + followFacts(composed) + planned)
+                        (contentFacts(composed) + settings(composed).facts + followFacts(composed) + planned + caps)
                             .map { ["name": .text($0.name), "value": .text($0.value)] }
                     ),
                 ]),

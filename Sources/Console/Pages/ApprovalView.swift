@@ -8,6 +8,8 @@ struct ApprovalView {
     let now: DatabaseTime
     /// Who looks at the page.
     let reader: ConsoleSession?
+    /// What is approved besides the content: plan, experiment, sending hours and frequency caps.
+    let rules: [(name: String, value: String)]
     let catalogue: Catalogue
 
     /// The field for the comment, or the reason.
@@ -63,6 +65,7 @@ struct ApprovalView {
             if let start = given.startAt { pairs.append((.factStarts, Figures.minute(start))) }
             if !given.comment.isEmpty { pairs.append((.approvalComment, given.comment)) }
         }
-        return pairs.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
+        let named = pairs.map { pair -> (name: String, value: String) in (catalogue[pair.0], pair.1) }
+        return (named + rules).map { ["name": .text($0.name), "value": .text($0.value)] }
     }
 }

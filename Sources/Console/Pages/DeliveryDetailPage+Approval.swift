@@ -8,7 +8,15 @@ extension DeliveryDetailPage {
         -> (values: PageValues, barred: Set<DeliveryAction>)
     {
         guard [.analysing, .ready, .pending].contains(progress.state) else { return ([:], [.request]) }
-        let approval = try await responder.database.run { try await $0.approval(ofDelivery: progress.id) }
+        let reader = DeliveryStartFacts(catalogue: catalogue)
+        let (approval, rules) = try await responder.database.run { store in
+            let approval = try await store.approval(ofDelivery: progress.id)
+            // Those who approve it see what its author confirms.
+            let rules =
+                approval.isAwaited
+                ? try await reader.read(store, progress.id, start: approval.startsAt).facts : []
+            return (approval, rules)
+        }
         let needsRequest = progress.state == .analysing ? approval.above != nil : approval.isAwaited
         let isRequested = progress.state == .analysing && approval.requested != nil
         let barred: Set<DeliveryAction> = isRequested ? [.start, .request] : needsRequest ? [.start] : [.request]
@@ -17,6 +25,7 @@ extension DeliveryDetailPage {
             state: progress.state,
             now: progress.now,
             reader: call.session,
+            rules: rules,
             catalogue: catalogue
         )
         guard !view.isEmpty else { return ([:], barred) }
