@@ -244,7 +244,7 @@ import Testing
             "2036-12-01 09:00 in each recipient’s local time", "Send at that time of the next day", "25 % · The rest",
             "Wave 2: 1 h 0 min after wave 1 begins", "Wave 1: failed at most 2 %, bad tokens at most 20 %",
             "2 variants, best by clicks: A 45 %, B 45 %, hold-out 10 %", "<bdi>fr</bdi>",
-            "Its plan says when messages leave.", "Messages wait (shop)",
+            "Its plan says when messages leave.", "Messages wait (shop)", "Monday – Sunday 00:00-24:00 (shop)",
         ] {
             #expect(page.contains(words), "\(words): \(page)")
         }

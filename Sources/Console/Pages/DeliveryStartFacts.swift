@@ -34,7 +34,7 @@ struct DeliveryStartFacts: Sendable {
         return (facts + hours + caps, plan.map(PlanView.waits) == true || plan?.hours != nil || !hours.isEmpty)
     }
 
-    /// What services do outside of their sending hours; nothing of those without hours.
+    /// The sending hours of services, and what happens outside of them; nothing of those without hours.
     func hours(_ store: Store, of services: Set<String>) async throws -> [(name: String, value: String)] {
         var facts: [(name: String, value: String)] = []
         for service in services.sorted() {
@@ -45,6 +45,8 @@ struct DeliveryStartFacts: Sendable {
                 case .postpone: .hoursPostpone
                 case .drop: .hoursDrop
                 }
+            let week = ServiceHoursPage.summary(hours, catalogue)
+            if !week.isEmpty { facts.append((catalogue[.hoursTitle], "\(week) (\(service))")) }
             facts.append((catalogue[.hoursRuleLabel], "\(catalogue[outside]) (\(service))"))
         }
         return facts
