@@ -169,10 +169,13 @@ import Testing
         let pending = try await mia.get(path).text
         for words in [
             "value=\"\(first)\"", "\(path)/reschedule", "\(path)/pause", "\(path)/stop",
-            "An earlier analysis no longer counts:",
+            "Counted on ", "The messages are made and counted again shortly before the start.", "By locale",
+            #"<bdi>de</bdi></th><td class="right number">4</td>"#,
         ] {
-            #expect(pending.contains(words), "\(words)")
+            #expect(pending.contains(words), "\(words): \(pending)")
         }
+        #expect(!pending.contains("An earlier analysis no longer counts"), "the note says it")
+        #expect(!pending.contains("it would be "), "it is in English only")
         for none in ["", "2036-02-31T10:00", "2026-01-02T03:04"] {
             #expect(try await mia.get("\(path)/reschedule?at=\(none)").status == .conflict, "\(none)")
             #expect(try await mia.post("\(path)/reschedule", form: ["at": none]).status == .conflict, "\(none)")
@@ -304,11 +307,17 @@ import Testing
     @Test func aRequestAtATimeIsMadeOnThePageOfADelivery() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
+        try await site.admin.setFrequencyCap(
+            FrequencyCapRow(service: "shop", name: "daily", maxMessages: 2, unit: .days)
+        )
+        let cap = "daily: at most 2 per person"
+        #expect(try await mia.get("\(draft)/start?when=now").text.contains(cap))
         try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
         let id = try await analyse(mia, draft)
         try await prepare(site, AnalysisFindings())
         let path = "/deliveries/\(id)"
         let question = try await mia.get("\(path)/request?at=2036-01-02T03:04").text
+        #expect(question.contains(cap), "\(question)")
         #expect(question.contains("Then it starts on 2036-01-02 03:04 UTC, or at once if the approval comes later."))
         let eve = try await site.session(.marketing, name: "eve")
         #expect(try await eve.post("\(path)/request", form: ["at": "2036-01-02T03:04"]).status == .forbidden)
@@ -316,6 +325,10 @@ import Testing
         #expect(asked.headers[.location] == "\(path)?done=request", "\(asked.text)")
         let page = try await eve.get(path).text
         #expect(page.contains("Once approved, it starts on 2036-01-02 03:04 UTC."), "\(page)")
+        // What its author confirmed, and what was counted before the messages were dropped.
+        for words in [cap, "Counted on ", "By application"] { #expect(page.contains(words), "\(words): \(page)") }
+        let moving = try await mia.get("\(path)/reschedule?at=2036-01-03T03:04").text
+        #expect(moving.contains("Then it starts on 2036-01-03 03:04 UTC"), "\(moving)")
         try await site.sql("UPDATE pushmta_engine.delivery SET start_at = now() - interval '1 minute'")
         #expect(try await eve.get(path).text.contains("it starts at once when it is approved"))
         await site.close()

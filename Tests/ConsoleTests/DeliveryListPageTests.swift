@@ -201,11 +201,33 @@ import Testing
         await site.responder.approvals.forget()
         let page = try await mia.get("/approvals").text
         for words in [
-            "Big sale", "need the approval", "Somebody else has to approve it",
+            "Big sale", ">waits for approval<", "Somebody else has to approve it",
             "href=\"/deliveries/\(id)#approval-title\"",
         ] {
             #expect(page.contains(words), "\(words)")
         }
+        #expect(!page.contains("need the approval"), "the list is about nothing else")
+        // Its start, in the zone of its service, and the time of its plan.
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.delivery SET validity = '10 days' WHERE id = \(id);
+            DO $$ BEGIN
+                PERFORM pushmta.set_service_hours('shop', '{"time_zone": "Europe/Berlin"}');
+                PERFORM pushmta.set_local_time(\(id), current_date + interval '40 days 9 hours', 'next_day');
+                PERFORM pushmta.analyze_delivery(\(id));
+            END $$
+            """
+        )
+        while let job = try await site.admin.claimDeliveriesToPrepare(host: "a").first {
+            while try await !site.admin.prepareChunk(job).done {}
+            _ = try await site.admin.endAnalysis(of: job, AnalysisFindings())
+        }
+        let begins = try await site.admin.databaseClock().advanced(byMilliseconds: 38 * 86_400_000)
+        try await site.admin.requestApproval(ofDelivery: id, startAt: begins.internetText)
+        let shown = try #require(try await site.admin.clock(ofZone: "Europe/Berlin")?.text(at: begins))
+        let planned = try await mia.get("/approvals").text
+        let start = "\(shown.prefix(10)) \(shown.dropFirst(11).prefix(5)) Europe/Berlin · "
+        #expect(planned.contains(start) && planned.contains(" 09:00 (Local time)"), "\(planned)")
         let eve = try await site.session(.marketing, name: "eve")
         let others = try await eve.get("/approvals").text
         #expect(!others.contains("Somebody else has to approve it"))

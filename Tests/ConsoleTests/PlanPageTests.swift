@@ -50,7 +50,7 @@ import Testing
         #expect(again.contains(#"name="plan.wave.1.begins" value="30 min""#), "the empty rows are gone")
         let question = try await mia.get("\(draft)/start?when=now").text
         for words in [
-            "25 % · 5 · The rest", "It starts at once. Its plan says when messages leave.",
+            "25 % · 5 messages · The rest", "It starts at once. Its plan says when messages leave.",
             "Wave 2: 30 min 0 s after wave 1 begins · Wave 3: 1 d 0 h after wave 2 begins",
             "Wave 1: failed at most 2 %, bad tokens at most 20 %", "Messages are not sent",
         ] {
@@ -244,7 +244,7 @@ import Testing
             "2036-12-01 09:00 in each recipient’s local time", "Send at that time of the next day", "25 % · The rest",
             "Wave 2: 1 h 0 min after wave 1 begins", "Wave 1: failed at most 2 %, bad tokens at most 20 %",
             "2 variants, best by clicks: A 45 %, B 45 %, hold-out 10 %", "<bdi>fr</bdi>",
-            "Its plan says when messages leave.", "Messages wait (shop)",
+            "Its plan says when messages leave.", "Messages wait (shop)", "Monday – Sunday 00:00-24:00 (shop)",
         ] {
             #expect(page.contains(words), "\(words): \(page)")
         }

@@ -197,6 +197,9 @@ struct AnalysisTests {
         #expect(try await fixture.parts(id, "held") == 0)
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(progress.state == .pending && progress.target == 0 && progress.pending == 0)
+        let kept = try await fixture.store.analysis(ofDelivery: id)
+        #expect(kept.messages == 250 && kept.finishedAt != nil && !kept.isFinished && kept.wasTooOld)
+        #expect(try await fixture.store.counts(ofDelivery: id).reduce(0) { $0 + $1.messages } == 250)
     }
 
     @Test("A forgotten one is dropped, and keeps no partition")

@@ -352,6 +352,10 @@ struct ApprovalTests {
         try await fixture.store.requestApproval(ofDelivery: id, startAt: "2999-12-01T00:00:00Z")
         let waiting = try await fixture.store.approval(ofDelivery: id)
         #expect(waiting.isAwaited && !waiting.startsApproved && waiting.startsAt != nil)
+        // Its messages are dropped. What is approved is what its page still shows.
+        let listed = try required(try await fixture.store.deliveriesAwaitingApproval(limit: 5).first)
+        #expect(listed.messages == 100 && waiting.messages == 100 && !listed.wasApproved)
+        #expect(try await fixture.store.analysis(ofDelivery: id).messages == 100)
         #expect(try await refusal { try await fixture.store.requestApproval(ofDelivery: id) } == "PM008")
         if !isLate { try await approve(fixture, id) }
         try await makeDue(fixture, id)

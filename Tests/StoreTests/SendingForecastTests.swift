@@ -73,6 +73,9 @@ struct SendingForecastTests {
         try await change(site, "set_delivery_rate(\(quick), 2)")
         let paused = try await forecast(site, quick, at: "06:00")
         #expect(paused.seconds == 3 * 3_600 + 15 && paused.bound?.kind == .wave && paused.bound?.name == "3")
+        // Its messages are dropped until shortly before the start.
+        let waves = try await site.store.plan(ofDelivery: quick)?.waves.map(\.messages)
+        #expect(waves == [30, 30, 30])
         #expect(paused.bound?.timeZone == "Europe/Berlin" && paused.limitedBy?.hasPrefix("wave 3: begins at ") == true)
         // 6,000 s a wave: the second begins after these, the third 7,200 s after the second began.
         let slow = try await site.edited(plan)
@@ -240,5 +243,20 @@ struct SendingForecastTests {
         )
         let row = try await forecast(site, id, at: "06:00")
         #expect(row.seconds == 4 * 3_600 && row.bound?.kind == .winner && row.bound?.name == "")
+        let counted = try await site.store.experimentVariants(ofDelivery: id).reduce(0) { $0 + $1.messages }
+        #expect(counted == 90)
+        // About 18 messages of each variant: an early winner is possible only if so few are enough.
+        for (leastSample, isLate) in [(60, true), (2, false)] {
+            let early = try await site.edited("{}")
+            try await change(
+                site,
+                """
+                set_experiment(\(early), '\(variants)', decide_after => interval '4 hours',
+                    least_sample => \(leastSample))
+                """
+            )
+            let found = try await forecast(site, early, at: "06:00")
+            #expect((found.bound?.kind == .winner) == isLate, "\(leastSample): \(String(describing: found.bound))")
+        }
     }
 }

@@ -196,6 +196,17 @@ extension FrequencyCapPages {
 }
 
 extension Catalogue {
+    /// The frequency caps that a delivery is subject to, in a line; empty if there are none.
+    func facts(of caps: [FrequencyCapRow]) -> [(name: String, value: String)] {
+        let lines = caps.map { "\($0.name): \(short($0))" }
+        return lines.isEmpty ? [] : [(self[.capsTitle], lines.joined(separator: " · "))]
+    }
+
+    /// What a cap allows, in a few words.
+    func short(_ cap: FrequencyCapRow) -> String {
+        text(.capShort, Figures.count(Int64(cap.maxMessages)), period(cap))
+    }
+
     /// The time in which a cap counts messages.
     func period(_ cap: FrequencyCapRow) -> String {
         let length = Int64(cap.length)

@@ -126,6 +126,25 @@ struct ServiceHoursPage: Sendable {
         return lines.map { "\($0.opens)-\($0.closes)" }.joined(separator: ", ")
     }
 
+    /// The hours of a week in a line, as in `Monday – Friday 08:00-20:00`; empty if there are none.
+    static func summary(_ hours: SendingHours, _ catalogue: Catalogue) -> String {
+        var groups: [(first: Int, last: Int, text: String)] = []
+        for day in days.indices {
+            let text = Self.text(hours, weekday: day + 1)
+            if let last = groups.indices.last, groups[last].text == text {
+                groups[last].last = day
+            } else {
+                groups.append((day, day, text))
+            }
+        }
+        let shown = groups.filter { !$0.text.isEmpty }.map { group -> String in
+            let first = catalogue[days[group.first]]
+            let span = group.first == group.last ? first : "\(first) – \(catalogue[days[group.last]])"
+            return "\(span) \(group.text)"
+        }
+        return shown.joined(separator: ", ")
+    }
+
     private func change(_ call: ConsoleCall) async throws -> ConsoleReply {
         let name = call.query[Name.service] ?? ""
         return try await form(call).reply(to: call) {

@@ -73,17 +73,13 @@ extension Composer {
         }
     }
 
-    private func words(_ cap: FrequencyCapRow) -> String {
-        catalogue.text(.capShort, Figures.count(Int64(cap.maxMessages)), catalogue.period(cap))
-    }
-
     private func limitsPage(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let (all, signals) = try await responder.database.run { store in
             (try await store.frequencyCaps(), try await store.signalChoices())
         }
         let rows = caps(composed, all).map { cap, applies -> PageValues in
             [
-                "cap": .text("\(cap.service) · \(cap.name)"), "words": .text(words(cap)),
+                "cap": .text("\(cap.service) · \(cap.name)"), "words": .text(catalogue.short(cap)),
                 "applies": .text(catalogue[applies ? .capApplies : .capApplyNot]),
             ]
         }
@@ -111,10 +107,12 @@ extension Composer {
 
     /// What is set, for the summary.
     func limitFacts(_ composed: ComposedDraft) async throws -> [(name: String, value: String)] {
-        var facts = settings(composed).facts(SettingsForm.limits) + followFacts(composed)
+        settings(composed).facts(SettingsForm.limits) + followFacts(composed) + (try await capFacts(composed))
+    }
+
+    /// The frequency caps that apply, for the summary and for the confirmation of the start; empty if none does.
+    func capFacts(_ composed: ComposedDraft) async throws -> [(name: String, value: String)] {
         let all = try await responder.database.run { try await $0.frequencyCaps() }
-        let applying = caps(composed, all).filter { $0.applies }.map { "\($0.cap.name): \(words($0.cap))" }
-        if !applying.isEmpty { facts.append((catalogue[.capsTitle], applying.joined(separator: " · "))) }
-        return facts
+        return catalogue.facts(of: caps(composed, all).filter { $0.applies }.map { $0.cap })
     }
 }

@@ -361,7 +361,7 @@ extension PlanForm {
             facts.append((catalogue[.localTimeTitle], "\(moment) \(clock) · \(catalogue[.localTimePast]): \(past)"))
         }
         if rows > 0 {
-            var sizes = (0..<rows).map { text($0, .size) } + [catalogue[.waveRest]]
+            var sizes = (0..<rows).map { sizeWords(text($0, .size)) } + [catalogue[.waveRest]]
             if waitsForZones { sizes.append(catalogue[.waveZonesFirst]) }
             facts.append((catalogue[.wavesTitle], sizes.joined(separator: " · ")))
             facts.append((catalogue[.waveBegins], numbered((0...rows).map(begins))))
@@ -372,6 +372,12 @@ extension PlanForm {
             facts.append((catalogue[.hoursRuleLabel], catalogue[rule.1]))
         }
         return facts
+    }
+
+    /// A size with its unit: a forgotten % is seen.
+    private func sizeWords(_ text: String) -> String {
+        guard case .messages(let count)? = Self.size(text) else { return text }
+        return catalogue.text(.waveCount, count: count, Figures.count(count))
     }
 
     /// Words about each wave, with its number; those without any are left out.

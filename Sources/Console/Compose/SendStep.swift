@@ -292,6 +292,7 @@ extension Composer {
         let asks = call.query[Self.asksField]
         let words = startWords(asks, at: moment.map { shown($0, text, zone) })
         let planned = try await planFacts(composed)
+        let caps = try await capFacts(composed)
         return page(
             .send,
             composed,
@@ -305,7 +306,7 @@ extension Composer {
                     "confirmTitle": .text(catalogue[words.title]), "confirmButton": .text(catalogue[words.button]),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
                     "settings": .list(
-                        (contentFacts(composed) + settings(composed).facts + followFacts(composed) + planned)
+                        (contentFacts(composed) + settings(composed).facts + followFacts(composed) + planned + caps)
                             .map { ["name": .text($0.name), "value": .text($0.value)] }
                     ),
                 ]),

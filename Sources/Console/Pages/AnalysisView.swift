@@ -13,14 +13,25 @@ struct AnalysisView {
 
     private var isRunning: Bool { analysis.state == .analysing && !analysis.isFinished }
 
+    /// Whether it has numbers. They stay when its messages are dropped.
+    private var hasNumbers: Bool { analysis.finishedAt != nil }
+
     /// Whether there is nothing to show.
-    var isEmpty: Bool { !isRunning && !analysis.isFinished && analysis.remadeBecause.isEmpty }
+    var isEmpty: Bool { !isRunning && !hasNumbers && analysis.remadeBecause.isEmpty }
+
+    /// From when the numbers are, if its messages are no longer prepared.
+    private var note: String {
+        guard let counted = analysis.finishedAt, !analysis.isFinished else { return catalogue[.analysisNote] }
+        return catalogue.text(.analysisKept, Figures.minute(counted))
+    }
 
     var values: PageValues {
         let samples = self.samples
         return [
-            "isRunning": .flag(isRunning), "isFinished": .flag(analysis.isFinished),
-            "isDropped": .flag(!analysis.remadeBecause.isEmpty), "why": .text(analysis.remadeBecause),
+            "isRunning": .flag(isRunning), "hasNumbers": .flag(hasNumbers), "note": .text(note),
+            // A start that is planned ahead is no fault, and the note says enough of it.
+            "isDropped": .flag(!analysis.remadeBecause.isEmpty && !(analysis.wasTooOld && hasNumbers)),
+            "why": .text(analysis.remadeBecause),
             "analysisFacts": .list(facts), "groups": .list(groups), "samples": .list(samples),
             "hasSamples": .flag(!samples.isEmpty),
         ]

@@ -18,6 +18,8 @@ struct ApprovalView {
     /// Whether the reader may take the delivery back to editing.
     let mayEdit: Bool
     let refused: RefusedDecision?
+    /// What is approved besides the content: plan, experiment, sending hours and frequency caps.
+    let rules: [(name: String, value: String)]
     let catalogue: Catalogue
 
     /// The field for the comment, or the reason.
@@ -91,6 +93,7 @@ struct ApprovalView {
             if let start = given.startAt { pairs.append((.factStarts, Figures.minute(start))) }
             if !given.comment.isEmpty { pairs.append((.approvalComment, given.comment)) }
         }
-        return pairs.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
+        let named = pairs.map { pair -> (name: String, value: String) in (catalogue[pair.0], pair.1) }
+        return (named + rules).map { ["name": .text($0.name), "value": .text($0.value)] }
     }
 }

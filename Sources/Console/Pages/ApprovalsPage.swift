@@ -19,30 +19,53 @@ struct ApprovalsPage: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let rows = try await responder.database.run { try await $0.deliveriesAwaitingApproval(limit: Self.maxRows) }
+        let (rows, clocks) = try await responder.database.run { store in
+            let rows = try await store.deliveriesAwaitingApproval(limit: Self.maxRows)
+            return (rows, try await Self.clocks(store, rows))
+        }
         let user = try call.user.user
         let values: PageValues = [
-            "rows": .list(rows.map { row($0, isOwn: $0.makers.contains("user \(user)")) }),
+            "rows": .list(
+                rows.map { row in
+                    Figures.$zone.withValue(clocks[row.service]) {
+                        self.row(row, isOwn: row.makers.contains("user \(user)"))
+                    }
+                }
+            ),
             "hasRows": .flag(!rows.isEmpty),
         ]
         return .page(ConsolePage("approvals", title: catalogue[.approvalsTitle], values))
     }
 
-    /// A plan by the recipient's clock has a time before the delivery has a start.
+    /// The clocks of services that are not in UTC, as the pages of their deliveries have them.
+    private static func clocks(_ store: Store, _ rows: [AwaitedApproval]) async throws -> [String: ZoneClock] {
+        var clocks: [String: ZoneClock] = [:]
+        var read: Set<String> = []
+        for row in rows where read.insert(row.service).inserted {
+            clocks[row.service] = try await store.clock(ofDelivery: row.deliveryID)
+        }
+        return clocks
+    }
+
+    /// The start, and the time by the recipients' clocks at which messages leave after it.
     private func starts(_ row: AwaitedApproval) -> String {
-        if row.startsApproved { return catalogue[.whenApproved] }
-        if let local = row.localTime { return "\(local.replacing("T", with: " ")) (\(catalogue[.localTimeMoment]))" }
-        return row.startAt.map { Figures.minute($0) } ?? "–"
+        let start: String? =
+            row.startsApproved ? catalogue[.whenApproved] : row.startAt.map { Figures.minute($0) }
+        let local = row.localTime.map { Figures.local($0, "(\(catalogue[.localTimeMoment]))") }
+        let shown = [start, local].compactMap(\.self)
+        return shown.isEmpty ? "–" : shown.joined(separator: " · ")
     }
 
     private func row(_ row: AwaitedApproval, isOwn: Bool) -> PageValues {
         [
             "id": .text("\(row.deliveryID)"),
             "label": .text(row.label.isEmpty ? catalogue.text(.unnamedDelivery, "\(row.deliveryID)") : row.label),
-            "state": .text(catalogue.state(row.state)), "stateClass": .text("state-" + row.state.rawValue),
+            "state": .text(catalogue[.stateAwaited]), "stateClass": .text("fair"),
             "service": .text(row.service), "messages": .text(Figures.count(row.messages)),
             "starts": .text(starts(row)),
-            "makers": .text(row.makers.joined(separator: ", ")), "problem": .text(row.problem),
+            "makers": .text(row.makers.joined(separator: ", ")),
+            // Without an earlier approval it would say again what the list is about.
+            "problem": .text(row.wasApproved ? row.problem : "–"),
             "isOwn": .flag(isOwn),
         ]
     }

@@ -15,7 +15,15 @@ extension DeliveryDetailPage {
             if let refused { throw ConsoleProblem.conflict(refused.problem) }
             return ([:], [.request])
         }
-        let approval = try await responder.database.run { try await $0.approval(ofDelivery: progress.id) }
+        let reader = DeliveryStartFacts(catalogue: catalogue)
+        let (approval, rules) = try await responder.database.run { store in
+            let approval = try await store.approval(ofDelivery: progress.id)
+            // Those who approve it see what its author confirms.
+            let rules =
+                approval.isAwaited
+                ? try await reader.read(store, progress.id, start: approval.startsAt).facts : []
+            return (approval, rules)
+        }
         let needsRequest = progress.state == .analysing ? approval.above != nil : approval.isAwaited
         let isRequested = progress.state == .analysing && approval.requested != nil
         let barred: Set<DeliveryAction> = isRequested ? [.start, .request] : needsRequest ? [.start] : [.request]
@@ -26,6 +34,7 @@ extension DeliveryDetailPage {
             reader: call.session,
             mayEdit: mayEdit,
             refused: refused,
+            rules: rules,
             catalogue: catalogue
         )
         if let refused, view.isEmpty || !view.mayDecide { throw ConsoleProblem.conflict(refused.problem) }

@@ -140,7 +140,10 @@ struct DeliveryDetailPage: Sendable {
         let shown = moment.map {
             composer.shown($0, call.query[Composer.momentField] ?? "", zone(call.query))
         }
-        let words = words(action, progress, at: shown)
+        let needsApproval =
+            action == .reschedule
+            ? try await responder.database.run { try await $0.approval(ofDelivery: id).standing != nil } : false
+        let words = words(action, progress, at: shown, needsApproval: needsApproval)
         var values: PageValues = [
             "subject": .text(DeliveryWords(row: progress, catalogue: catalogue).name), "text": .text(words.text),
             "action": .text("/deliveries/\(id)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
@@ -148,9 +151,11 @@ struct DeliveryDetailPage: Sendable {
         ]
         if [.start, .request, .reschedule].contains(action) {
             let reader = DeliveryStartFacts(catalogue: catalogue)
+            // A request without a time leaves it to the approval.
+            let begins = action == .start ? moment ?? progress.now : moment
             let (facts, waits) = try await responder.database.run { store in
                 try await Figures.$zone.withValue(try await store.clock(ofDelivery: id)) {
-                    try await reader.read(store, id)
+                    try await reader.read(store, id, start: begins)
                 }
             }
             values["hasFacts"] = .flag(!facts.isEmpty)
@@ -162,9 +167,14 @@ struct DeliveryDetailPage: Sendable {
     }
 
     /// What the page says that asks for confirmation.
-    private func words(_ action: DeliveryAction, _ row: DeliveryProgress, at moment: String?)
-        -> (title: Phrase, text: String, button: Phrase)
-    {
+    ///
+    /// - Parameter needsApproval: whether another start needs an approval of its own.
+    private func words(
+        _ action: DeliveryAction,
+        _ row: DeliveryProgress,
+        at moment: String?,
+        needsApproval: Bool
+    ) -> (title: Phrase, text: String, button: Phrase) {
         let start = moment.map { catalogue.text(.startAt, $0) } ?? catalogue[.startNow]
         let pending = Figures.count(row.pending)
         switch action {
@@ -175,7 +185,9 @@ struct DeliveryDetailPage: Sendable {
             let asked = moment.map { catalogue.text(.requestAt, $0) } ?? catalogue[.requestNow]
             let count = catalogue.text(.analysisCount, count: row.pending, pending)
             return (.requestTitle, row.state == .ready ? "\(asked) \(count)" : asked, .requestButton)
-        case .reschedule: return (.moveTitle, start, .moveButton)
+        case .reschedule:
+            let asked = needsApproval ? moment.map { catalogue.text(.requestAt, $0) } : nil
+            return (.moveTitle, asked ?? start, .moveButton)
         case .edit: return (.editTitle, catalogue[.editText], .editButton)
         case .stop, .pause, .resume, .recall, .duplicate:
             return (.stopTitle, catalogue.text(.stopText, count: row.pending, pending), .stopButton)

@@ -6,12 +6,19 @@ import Store
 struct DeliveryStartFacts: Sendable {
     let catalogue: Catalogue
 
+    /// - Parameter start: when it starts; nil if that is not known yet.
     /// - Returns: the facts, and whether messages wait for anything but their turn.
-    func read(_ store: Store, _ id: Int64) async throws -> (facts: [(name: String, value: String)], waits: Bool) {
+    func read(_ store: Store, _ id: Int64, start: DatabaseTime?) async throws
+        -> (facts: [(name: String, value: String)], waits: Bool)
+    {
         var facts: [(name: String, value: String)] = []
         if let row = try await store.experiment(ofDelivery: id) {
-            let summary = ExperimentSummary(row, try await store.experimentVariants(ofDelivery: id))
-            facts.append((catalogue[.experimentTitle], summary.words(catalogue)))
+            let variants = try await store.experimentVariants(ofDelivery: id)
+            facts.append((catalogue[.experimentTitle], ExperimentSummary(row, variants).words(catalogue)))
+            if let start, let seconds = row.decideAfterSeconds, variants.contains(where: \.isRest) {
+                let decision = start.advanced(byMilliseconds: seconds * 1_000)
+                facts.append((catalogue[.experimentDecides], Figures.minute(decision)))
+            }
         }
         let locales = ContentForm.values(json: try await store.content(ofDelivery: id))[ContentForm.locales] ?? ""
         if !locales.isEmpty { facts.append((catalogue[.localesField], locales)) }
@@ -23,10 +30,11 @@ struct DeliveryStartFacts: Sendable {
             let names = try await store.applicationNames(ofDeliveries: [id])[id] ?? []
             hours = try await self.hours(store, of: Set(names.compactMap { services[$0] }))
         }
-        return (facts + hours, plan.map(PlanView.waits) == true || plan?.hours != nil || !hours.isEmpty)
+        let caps = catalogue.facts(of: try await store.frequencyCaps(ofDelivery: id))
+        return (facts + hours + caps, plan.map(PlanView.waits) == true || plan?.hours != nil || !hours.isEmpty)
     }
 
-    /// What services do outside of their sending hours; nothing of those without hours.
+    /// The sending hours of services, and what happens outside of them; nothing of those without hours.
     func hours(_ store: Store, of services: Set<String>) async throws -> [(name: String, value: String)] {
         var facts: [(name: String, value: String)] = []
         for service in services.sorted() {
@@ -37,6 +45,8 @@ struct DeliveryStartFacts: Sendable {
                 case .postpone: .hoursPostpone
                 case .drop: .hoursDrop
                 }
+            let week = ServiceHoursPage.summary(hours, catalogue)
+            if !week.isEmpty { facts.append((catalogue[.hoursTitle], "\(week) (\(service))")) }
             facts.append((catalogue[.hoursRuleLabel], "\(catalogue[outside]) (\(service))"))
         }
         return facts

@@ -11,6 +11,8 @@ struct DeliveryWords {
     var other: Int64 { row.ignored + row.notApplicable + row.canceled + row.unknown }
     /// Whether its messages are counted with its days.
     var isInDays: Bool { row.kind == .continuous && row.parentID == nil }
+    /// Whether it is scheduled, and its messages are not made yet.
+    private var isUncounted: Bool { row.state == .pending && row.target == 0 }
     /// Its name, or its number if it has none.
     var name: String { row.label.isEmpty ? catalogue.text(.unnamedDelivery, "\(row.id)") : row.label }
 
@@ -19,7 +21,7 @@ struct DeliveryWords {
         return [
             "id": .text("\(row.id)"), "label": .text(name),
             "state": .text(state.words), "stateClass": .text(state.style),
-            "target": .text(count(row.target)),
+            "target": .text(isUncounted ? "–" : count(row.target)),
             "sent": .text(count(row.sent)), "failed": .text(count(row.failed)),
             "pending": .text(count(row.pending)),
             "done": .text(isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)),

@@ -148,6 +148,6 @@ extension PlanView {
 
     private func size(_ wave: DeliveryWaveRow) -> String {
         if let percent = wave.percent { return "\(RateNumber.shown(percent)) %" }
-        return wave.count.map { Figures.count($0) } ?? catalogue[.waveRest]
+        return wave.count.map { catalogue.text(.waveCount, count: $0, Figures.count($0)) } ?? catalogue[.waveRest]
     }
 }

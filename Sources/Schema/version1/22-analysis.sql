@@ -602,8 +602,14 @@ CREATE FUNCTION pushmta_engine.plan_forecast(delivery bigint, begins timestamptz
     OUT begins_at timestamptz) LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    decided timestamptz := (SELECT CASE WHEN x.decided_at IS NOT NULL THEN x.decided_at WHEN x.early THEN begins
-        ELSE begins + x.decide_after END FROM experiment x WHERE x.delivery_id = delivery);
+    -- Before the latest moment only if each variant has enough messages to be compared.
+    decided timestamptz := (SELECT CASE WHEN x.decided_at IS NOT NULL THEN x.decided_at
+            WHEN x.early AND x.least_sample <= (SELECT min(n.messages) FROM experiment_cell c CROSS JOIN LATERAL (
+                SELECT coalesce(sum(n.messages), 0) AS messages FROM delivery_count n
+                WHERE n.delivery_id = c.delivery_id AND n.variant = c.cell) n
+                WHERE c.delivery_id = x.delivery_id AND c.cell < 9) THEN begins
+            ELSE begins + x.decide_after END
+        FROM experiment x WHERE x.delivery_id = delivery);
     wave record;
     opens timestamptz;
     tried timestamptz := begins;

@@ -1201,13 +1201,16 @@ COMMENT ON VIEW pushmta.delivery_plan IS
 
 CREATE VIEW pushmta.delivery_wave AS
 SELECT w.delivery_id, w.number, trim_scale(round((w.share * 100)::numeric, 6)) AS percent, w.size AS count, w.starts_at,
-    w.starts_after, w.max_failed, w.max_token_errors, w.max_opt_outs, w.messages,
+    w.starts_after, w.max_failed, w.max_token_errors, w.max_opt_outs,
+    CASE WHEN d.state = 'pending' AND d.frozen_at IS NULL THEN coalesce((SELECT sum(c.messages)::bigint
+        FROM pushmta_engine.delivery_count c WHERE c.delivery_id = w.delivery_id AND c.wave = w.number), 0) ELSE w.messages END AS messages,
     CASE WHEN w.passed_at IS NOT NULL THEN 'passed' WHEN w.held_at IS NOT NULL THEN 'held'
         WHEN w.opened_at IS NOT NULL THEN 'open' ELSE 'waiting' END AS state,
     w.opened_at, coalesce(r.sent, 0) + w.folded_sent AS sent, coalesce(r.failed, 0) + w.folded_failed AS failed,
     coalesce(r.unknown, 0) + w.folded_unknown AS unknown, w.held_at,
     coalesce(r.planned, 0) AS planned, r.last_at
 FROM pushmta_engine.delivery_wave w
+JOIN pushmta_engine.delivery d ON d.id = w.delivery_id
 LEFT JOIN LATERAL (SELECT sum(p.sent)::bigint AS sent, sum(p.failed)::bigint AS failed, sum(p.unknown)::bigint AS unknown,
         sum(p.size) FILTER (WHERE p.state = 'planned' AND isfinite(p.not_before))::bigint AS planned,
         max(p.not_before) FILTER (WHERE p.state = 'planned' AND isfinite(p.not_before)) AS last_at
@@ -1215,7 +1218,8 @@ LEFT JOIN LATERAL (SELECT sum(p.sent)::bigint AS sent, sum(p.failed)::bigint AS 
 COMMENT ON VIEW pushmta.delivery_wave IS
     'The waves of deliveries: their size, when they begin, their guards, and what has become of their messages. state: waiting, open, '
     'passed (it kept to its guards, or was resumed), held (it did not: the delivery is paused). held_at: when it did not keep to them. '
-    'planned: messages of an open wave that wait for their time; last_at: when the last of them leave.';
+    'planned: messages of an open wave that wait for their time; last_at: when the last of them leave. While those of a scheduled '
+    'delivery are not made, messages is what its last analysis counted.';
 
 -- The same, as documents that set_plan and set_service_hours accept.
 

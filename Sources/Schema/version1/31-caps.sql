@@ -952,3 +952,11 @@ CREATE FUNCTION pushmta_engine.api_frequency_caps(wanted text) RETURNS SETOF pus
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT c.* FROM pushmta.frequency_cap c WHERE c.service = wanted ORDER BY c.name $$;
 COMMENT ON FUNCTION pushmta_engine.api_frequency_caps(text) IS 'pushmta.frequency_cap of one service.';
+
+CREATE FUNCTION pushmta_engine.caps_of(wanted bigint) RETURNS SETOF pushmta.frequency_cap
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT c.* FROM (SELECT DISTINCT a.service_id FROM delivery_application x JOIN application a ON a.id = x.application_id
+            WHERE x.delivery_id = wanted) v
+        CROSS JOIN LATERAL cap_rules(wanted, v.service_id) r
+        JOIN pushmta.frequency_cap c ON c.id = r.id ORDER BY c.service, c.name $$;
+COMMENT ON FUNCTION pushmta_engine.caps_of(bigint) IS 'The frequency caps that a delivery is subject to.';

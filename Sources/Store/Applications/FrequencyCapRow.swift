@@ -67,6 +67,11 @@ extension Store {
         try await frequencyCaps(from: "pushmta_engine.api_frequency_caps($1) c", [.text(service)])
     }
 
+    /// The frequency caps that a delivery is subject to.
+    package func frequencyCaps(ofDelivery id: Int64) async throws -> [FrequencyCapRow] {
+        try await frequencyCaps(from: "pushmta_engine.caps_of($1) c", [.int64(id)])
+    }
+
     private func frequencyCaps(from source: String, _ parameters: [PostgresValue]) async throws -> [FrequencyCapRow] {
         let result = try await query(
             "SELECT c.service, c.name, c.max_messages, c.per, c.length, c.categories FROM \(source)",

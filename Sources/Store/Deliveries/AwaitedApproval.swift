@@ -25,6 +25,8 @@ package struct AwaitedApproval: Sendable, Hashable {
     package let requestedBy: String?
     /// What an approval expects: it changes with everything that is approved.
     package let version: String
+    /// Whether it has an approval, which no longer covers it.
+    package let wasApproved: Bool
 
     init(_ row: inout RowReader) throws {
         deliveryID = try row.int64()
@@ -40,5 +42,6 @@ package struct AwaitedApproval: Sendable, Hashable {
         startsApproved = try row.bool()
         requestedBy = try row.textOrNil()
         version = try row.text()
+        wasApproved = try row.bool()
     }
 }

@@ -55,6 +55,10 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
 }
 
 extension DeliveryAnalysisRow {
+    /// Whether its messages were dropped, or made again, because they would be too old at the start. `analysis_fault`
+    /// says so.
+    package var wasTooOld: Bool { remadeBecause.hasPrefix("it would be ") }
+
     /// The sizes of payloads by variant; empty if the delivery is no experiment.
     package var sizesByVariant: [AnalysisFindings.Sizes] {
         (try? JSONBody.decode([AnalysisFindings.Sizes].self, from: variants.utf8)) ?? []
