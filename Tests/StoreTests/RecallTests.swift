@@ -353,6 +353,8 @@ struct RecallTests {
         var batch = OutcomeBatch()
         batch.append(part, loaded, rows: 0..<6, .sent)
         _ = try await fixture.store.storeOutcomes(batch)
+        let recovery = PartRecovery(ambiguous: [], softAnswers: [])
+        #expect(try await fixture.store.releasePart(PartToken(part: part.id, token: 1), recovery: recovery))
         let child = try required(
             try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
         )
