@@ -24,7 +24,8 @@ struct EventLookTests {
         try await fixture.store.createConsumer(NewConsumer(name: "late"))
         #expect(try await pages("SELECT count(*) FROM pushmta.next_events('late', 100)", fixture) <= lookBefore)
         let list = try await pages("SELECT count(*) FROM pushmta.event_consumer WHERE is_behind", fixture)
-        #expect(list <= 2 * listBefore + 20)
+        // Two consumers instead of one, and deeper indexes. The rows alone have some thousands of pages.
+        #expect(list <= 2 * listBefore + 300)
         #expect(try await fixture.store.consumers().map(\.isBehind) == [true, false])
     }
 
