@@ -110,6 +110,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.expiry_text pushmta_engine.difference_words pushmta_engine.error_share '
             'pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.has_unread pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
+            'pushmta_engine.is_taken_back '
             'pushmta_engine.login_text pushmta_engine.uncounted '
             'pushmta_engine.approval_version pushmta_engine.is_push_token pushmta_engine.plan_words pushmta_engine.rate_at '
             'pushmta_engine.rule_words pushmta_engine.status_name '

@@ -62,21 +62,6 @@ struct CategoryTests {
         }
     }
 
-    /// Adds a service with an application and six subscribers.
-    private func addBank(_ fixture: StoreFixture) async throws {
-        try await fixture.store.createService(name: "bank", label: "Bank")
-        try await fixture.store.createApplication(
-            NewApplication(
-                service: "bank",
-                name: "bank-ios",
-                platform: .ios,
-                integrationKey: "bank-key",
-                account: "apns"
-            )
-        )
-        try await fixture.store.seedSubscriptions(application: "bank-ios", count: 6)
-    }
-
     /// The category of each application of a delivery, with its service.
     private func categories(_ fixture: StoreFixture, _ delivery: Int64) async throws -> String {
         try await text(
@@ -93,7 +78,7 @@ struct CategoryTests {
     func severalServices() async throws {
         let fixture = try await fixture(out: [])
         let store = fixture.store
-        try await addBank(fixture)
+        try await fixture.addBank()
         let both: @Sendable (inout NewDelivery) -> Void = { $0.applications = ["shop-ios", "bank-ios"] }
         let usual = try await delivery(fixture, nil, both)
         #expect(try await store.deliveryProgress(usual).category == "marketing")
@@ -120,7 +105,7 @@ struct CategoryTests {
     @Test("Opt-outs of each service count for a delivery to several", arguments: Way.allCases)
     func optOutsOfSeveral(_ way: Way) async throws {
         let fixture = try await fixture(out: [2])
-        try await addBank(fixture)
+        try await fixture.addBank()
         try await fixture.store.setOptOut(8, category: "marketing", true)
         try await fixture.store.setOptOut(9, category: "news", true)
         let id = try await delivery(fixture) {
@@ -157,7 +142,7 @@ struct CategoryTests {
     @Test("A count of a delivery to several services leaves out who opted out in each of them")
     func countOfSeveral() async throws {
         let fixture = try await fixture(out: [2])
-        try await addBank(fixture)
+        try await fixture.addBank()
         for id: Int64 in [8, 10] { try await fixture.store.setOptOut(id, category: "marketing", true) }
         try await fixture.store.setOptOut(9, category: "news", true)
         let id = try await delivery(fixture) { $0.applications = ["shop-ios", "bank-ios"] }
@@ -173,7 +158,7 @@ struct CategoryTests {
     @Test("What the category means in any of the services decides the messages")
     func analysisOfSeveral() async throws {
         let fixture = try await fixture(out: [])
-        try await addBank(fixture)
+        try await fixture.addBank()
         let id = try await delivery(fixture, "news") { $0.applications = ["shop-ios", "bank-ios"] }
         try await fixture.store.setFrequencyCap(
             FrequencyCapRow(service: "bank", name: "day", maxMessages: 1, unit: .days)
@@ -197,7 +182,7 @@ struct CategoryTests {
     func laterCategory() async throws {
         let fixture = try await fixture(out: [])
         let store = fixture.store
-        try await addBank(fixture)
+        try await fixture.addBank()
         try await store.dropCategory("marketing", service: "bank")
         let both: @Sendable (inout NewDelivery) -> Void = { $0.applications = ["shop-ios", "bank-ios"] }
         let id = try await delivery(fixture, nil, both)
@@ -228,7 +213,7 @@ struct CategoryTests {
     @Test("Opt-outs of each service count for the messages of a continuous delivery to several")
     func messagesOfSeveral() async throws {
         let fixture = try await fixture(out: [])
-        try await addBank(fixture)
+        try await fixture.addBank()
         let sales = try await fixture.startContinuous(["shop-ios", "bank-ios"])
         try await fixture.store.setOptOut(8, category: "marketing", true)
         try await fixture.store.setOptOut(9, category: "news", true)

@@ -331,17 +331,7 @@ struct RecallTests {
     @Test("A replacement that goes to only one of several services leaves out who opted out there")
     func otherService() async throws {
         let fixture = try await StoreFixture.make()
-        try await fixture.store.createService(name: "bank", label: "Bank")
-        try await fixture.store.createApplication(
-            NewApplication(
-                service: "bank",
-                name: "bank-ios",
-                platform: .ios,
-                integrationKey: "bank-key",
-                account: "apns"
-            )
-        )
-        try await fixture.store.seedSubscriptions(application: "bank-ios", count: 6)
+        try await fixture.addBank()
         let content = #"{"ios": {"title": "Sale", "collapse_id": "sale"}, "android": {"title": "Sale"}}"#
         let id = try await fixture.store.createDelivery(
             NewDelivery(label: "Sale", applications: ["shop-android", "bank-ios"], content: content)

@@ -207,17 +207,21 @@ extension EventChangePages {
             .webhookNewTitle,
             .webhookNewText,
             [
-                urlField,
-                FormField(
-                    name: Name.maxEvents,
-                    label: catalogue[.webhookMaxEvents],
-                    kind: .text,
-                    hint: catalogue[.webhookMaxEventsHint],
-                    isRequired: true,
-                    value: "\(WebhookRow.usualBatch)",
-                    maxLength: 4
-                ),
+                urlField, maxEventsField(.webhookMaxEventsHint, value: "\(WebhookRow.usualBatch)"),
             ]
+        )
+    }
+
+    /// - Parameter value: what stands in it; empty for a field that may stay empty.
+    private func maxEventsField(_ hint: Phrase, value: String = "") -> FormField {
+        FormField(
+            name: Name.maxEvents,
+            label: catalogue[.webhookMaxEvents],
+            kind: .text,
+            hint: catalogue[hint],
+            isRequired: !value.isEmpty,
+            value: value,
+            maxLength: 4
         )
     }
 
@@ -240,14 +244,7 @@ extension EventChangePages {
             .webhookAddressTitle,
             .webhookAddressText,
             [
-                urlField,
-                FormField(
-                    name: Name.maxEvents,
-                    label: catalogue[.webhookMaxEvents],
-                    kind: .text,
-                    hint: catalogue[.webhookAddressMaxHint],
-                    maxLength: 4
-                ),
+                urlField, maxEventsField(.webhookAddressMaxHint),
             ],
             makesSecret: false
         )

@@ -550,13 +550,14 @@ CREATE FUNCTION pushmta_engine.is_forgetting() RETURNS boolean LANGUAGE sql STAB
 COMMENT ON FUNCTION pushmta_engine.is_forgetting() IS
     'Whether pushmta.forget_user is running. Its setting alone is not enough, because any session can set it.';
 
-CREATE FUNCTION pushmta_engine.is_purging() RETURNS boolean LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.present_duty() RETURNS text LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    RETURN coalesce(current_setting('pushmta.purging', true), '') = 'on'
-        AND has_table_privilege(session_user, 'pushmta_engine.recall', 'UPDATE');
+    -- Any session can set it, so it counts only for those that may do these duties.
+    RETURN CASE WHEN has_table_privilege(session_user, 'pushmta_engine.recall', 'UPDATE')
+        THEN coalesce(current_setting('pushmta.duty', true), '') ELSE '' END;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.is_purging() IS
-    'Whether the retention is deleting. Its setting alone is not enough, because any session can set it.';
+COMMENT ON FUNCTION pushmta_engine.present_duty() IS
+    'What the engine does that users may not: retention, or recall and the id of a recall''s second delivery. Empty: nothing.';
 
 CREATE FUNCTION pushmta_engine.check_targets_open() RETURNS trigger LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -577,7 +578,7 @@ BEGIN
                 USING ERRCODE = 'PM006', HINT = 'Add messages to it with pushmta.send_message after its start.';
         END IF;
         -- Retention deletes old targets of every delivery.
-        PERFORM refuse_recall_change(named.id) WHERE NOT (TG_OP = 'DELETE' AND is_purging());
+        PERFORM refuse_recall_change(named.id) WHERE NOT (TG_OP = 'DELETE' AND present_duty() = 'retention');
         PERFORM note_maker(named.id);
         -- A recurring one may be editing and approved.
         PERFORM void_approval(named.id, 'its targets or exclusions were changed');
@@ -679,7 +680,7 @@ COMMENT ON TABLE pushmta_engine.day_off IS 'Days without sending hours, in the t
 CREATE TABLE pushmta_engine.delivery_plan (
     delivery_id bigint PRIMARY KEY REFERENCES pushmta_engine.delivery,
     -- The moment at which each recipient gets it, on the recipient's clock; null: at its start.
-    local_time timestamp CHECK (local_time BETWEEN '2000-01-01' AND '2999-12-31 23:59:59'),
+    local_time timestamp CHECK (pushmta_engine.is_usable_moment(local_time AT TIME ZONE 'UTC')),
     -- What happens where that moment has passed at the start.
     on_past text CHECK (on_past IN ('now', 'next_day', 'skip')),
     -- What happens outside of the sending hours; null: what the service says.
@@ -724,7 +725,7 @@ CREATE TABLE pushmta_engine.delivery_wave (
     folded_unknown bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (delivery_id, number),
     CHECK (num_nonnulls(share, size) <= 1 AND num_nonnulls(starts_at, starts_after) <= 1),
-    CHECK (starts_at BETWEEN '2000-01-01 00:00+00' AND '2999-12-31 23:59:59+00')
+    CHECK (pushmta_engine.is_usable_moment(starts_at))
 );
 COMMENT ON TABLE pushmta_engine.delivery_wave IS
     'The waves of deliveries. A wave begins when its time has come and the one before has passed.';

@@ -218,14 +218,14 @@ CREATE FUNCTION pushmta_engine.purge_unstarted_targets(most bigint, before date)
 DECLARE
     deleted bigint;
 BEGIN
-    PERFORM set_config('pushmta.purging', 'on', true);
+    PERFORM set_config('pushmta.duty', 'retention', true);
     DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
         FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
             WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
         -- A recurring delivery keeps its targets for its next run.
         WHERE d.state = 'editing' AND NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = d.id) LIMIT most));
     GET DIAGNOSTICS deleted = ROW_COUNT;
-    PERFORM set_config('pushmta.purging', '', true);
+    PERFORM set_config('pushmta.duty', '', true);
     PERFORM note_retention('targets of deliveries that were not started', deleted);
     RETURN deleted;
 END $$;

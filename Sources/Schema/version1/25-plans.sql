@@ -781,7 +781,7 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.wave_problem(jsonb, bigint, bigint) IS 'What is wrong with the n-th of some waves; null if nothing is.';
 
 CREATE FUNCTION pushmta_engine.plan_moments(delivery bigint, begins timestamptz, on_day date DEFAULT NULL)
-    RETURNS TABLE (number integer, began timestamptz, last timestamptz) LANGUAGE plpgsql STABLE
+    RETURNS TABLE (number integer, began timestamptz, last timestamptz, everywhere timestamptz) LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -790,6 +790,7 @@ DECLARE
 BEGIN
     SELECT p.* INTO plan FROM delivery_plan p WHERE p.delivery_id = delivery;
     plan.local_time := coalesce(on_day + plan.local_time::time, plan.local_time);
+    everywhere := plan.local_time AT TIME ZONE 'Etc/GMT+12';
     began := begins;
     FOR wave IN SELECT w.number, w.starts_at, coalesce(w.starts_after, interval '0') AS pause
         FROM (VALUES (delivery)) d(id) LEFT JOIN delivery_wave w ON w.delivery_id = d.id ORDER BY w.number
@@ -803,7 +804,15 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.plan_moments(bigint, timestamptz, date) IS
     'When each wave of a delivery that begins at a moment begins, and when its last recipients in any time zone may get it, if sending '
-    'takes no time; one row without a number if there are no waves. A run of a recurring delivery has the local time of its own day.';
+    'takes no time; one row without a number if there are no waves. everywhere: when the local time has come in all time zones. A run of a '
+    'recurring delivery has the local time of its own day.';
+
+CREATE FUNCTION pushmta_engine.planned_name(delivery bigint, begins timestamptz, on_day date) RETURNS text LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT CASE WHEN on_day IS NULL THEN 'Delivery ' || delivery ELSE format('The run of delivery %s at %s UTC', delivery,
+        to_char(begins AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')) END $$;
+COMMENT ON FUNCTION pushmta_engine.planned_name(bigint, timestamptz, date) IS
+    'How an error calls a delivery or, if it names a day, the run of a recurring delivery on that day.';
 
 CREATE FUNCTION pushmta_engine.closed_service(delivery bigint, begins timestamptz, until timestamptz, on_day date DEFAULT NULL,
     OUT name text, OUT opens timestamptz) LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
@@ -835,8 +844,7 @@ DECLARE
 BEGIN
     SELECT c.* INTO closed FROM closed_service(delivery, begins, until, on_day) c;
     IF closed.name IS NOT NULL THEN
-        RAISE EXCEPTION '% ends%, before the sending hours of service "%" open%.', CASE WHEN on_day IS NULL THEN 'Delivery ' || delivery
-                ELSE format('The run of delivery %s at %s UTC', delivery, to_char(begins AT TIME ZONE 'UTC', utc)) END,
+        RAISE EXCEPTION '% ends%, before the sending hours of service "%" open%.', planned_name(delivery, begins, on_day),
                 CASE WHEN isfinite(until) THEN format(' at %s UTC', to_char(until AT TIME ZONE 'UTC', utc)) ELSE '' END, closed.name,
                 coalesce(' at ' || to_char(closed.opens AT TIME ZONE 'UTC', utc) || ' UTC', ': it has none within a year')
             USING ERRCODE = 'PM009', HINT = 'Give it a longer validity or another start, or let it ignore the hours with '
@@ -854,10 +862,8 @@ DECLARE
     wave record;
     wrong text;
 BEGIN
-    SELECT w.number, w.began, w.last, coalesce(on_day + p.local_time::time, p.local_time) AT TIME ZONE 'Etc/GMT+12' AS everywhere
-    INTO wave FROM plan_moments(delivery, begins, on_day) w LEFT JOIN delivery_plan p ON p.delivery_id = delivery
-    WHERE w.last > until OR w.began >= until OR coalesce(on_day + p.local_time::time, p.local_time) AT TIME ZONE 'Etc/GMT+12' >= until
-    ORDER BY w.number LIMIT 1;
+    SELECT w.* INTO wave FROM plan_moments(delivery, begins, on_day) w
+    WHERE w.last > until OR w.began >= until OR w.everywhere >= until ORDER BY w.number LIMIT 1;
     IF FOUND THEN
         wrong := CASE WHEN wave.everywhere >= until THEN format('before its local time has come everywhere (%s UTC)',
                 to_char(wave.everywhere AT TIME ZONE 'UTC', utc))
@@ -866,8 +872,7 @@ BEGIN
             ELSE format('before its last messages may leave (%s UTC): %s begins at %s UTC, and where its local time has passed by then, it '
                 'waits for the next day', to_char(wave.last AT TIME ZONE 'UTC', utc), coalesce('wave ' || wave.number, 'it'),
                 to_char(wave.began AT TIME ZONE 'UTC', utc)) END;
-        RAISE EXCEPTION '% ends at % UTC, %.', CASE WHEN on_day IS NULL THEN 'Delivery ' || delivery
-                ELSE format('The run of delivery %s at %s UTC', delivery, to_char(begins AT TIME ZONE 'UTC', utc)) END,
+        RAISE EXCEPTION '% ends at % UTC, %.', planned_name(delivery, begins, on_day),
                 to_char(until AT TIME ZONE 'UTC', utc), wrong
             USING ERRCODE = 'PM009', HINT = CASE WHEN wave.everywhere >= until
                     THEN 'Give it a longer validity, or an earlier local time.'

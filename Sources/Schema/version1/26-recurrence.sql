@@ -551,7 +551,7 @@ SELECT r.delivery_id, d.label, r.state, r.reason, r.every, r.unit, r.times, r.ti
     r.except_dates, r.missed, r.next_run, r.last_run,
     -- A run that is due waits for the one before.
     CASE WHEN r.state = 'active' AND r.next_run <= now() AND l.finished_at IS NULL
-        AND (l.state NOT IN ('editing', 'analysing', 'ready') OR l.state_reason <> '') THEN l.id END AS waits_for, r.changed_at
+        AND NOT pushmta_engine.is_taken_back(l) THEN l.id END AS waits_for, r.changed_at
 FROM pushmta_engine.recurrence r
 JOIN pushmta_engine.delivery d ON d.id = r.delivery_id
 LEFT JOIN pushmta_engine.delivery l ON l.id = r.last_run;

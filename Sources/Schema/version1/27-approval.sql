@@ -193,10 +193,9 @@ CREATE FUNCTION pushmta_engine.rule_words(delivery bigint) RETURNS jsonb LANGUAG
 BEGIN
     RETURN jsonb_build_array(
         -- A service without the category counts as one in which it is not transactional.
-        (SELECT jsonb_agg(is_transactional(rule_words.delivery, v.service_id) ORDER BY v.service_id) FROM (SELECT DISTINCT a.service_id
-            FROM delivery_application x JOIN application a ON a.id = x.application_id WHERE x.delivery_id = rule_words.delivery) v),
-        (SELECT jsonb_agg(jsonb_build_array(v.id, v.time_zone, v.rule, CASE WHEN v.rule <> 'ignore' THEN
-                (SELECT jsonb_agg(jsonb_build_array(h.weekday, extract(epoch FROM h.opens), extract(epoch FROM h.closes))
+        (SELECT jsonb_agg(jsonb_build_array(v.id, is_transactional(rule_words.delivery, v.id), v.time_zone, v.rule,
+                CASE WHEN v.rule <> 'ignore' THEN (SELECT jsonb_agg(
+                    jsonb_build_array(h.weekday, extract(epoch FROM h.opens), extract(epoch FROM h.closes))
                     ORDER BY h.weekday, h.opens) FROM sending_hours h WHERE h.service_id = v.id) END,
                 (SELECT jsonb_agg(jsonb_build_array(c.max_messages, c.per, c.length, c.categories) ORDER BY c.id)
                     FROM cap_rules(rule_words.delivery, v.id) c)) ORDER BY v.id)

@@ -232,9 +232,7 @@ CREATE FUNCTION pushmta_engine.refuse_recall_change(delivery bigint) RETURNS voi
 DECLARE
     recalled bigint := (SELECT r.delivery_id FROM recall r WHERE r.child_id = delivery);
 BEGIN
-    -- Any session can set the variable, but only those that may write the table list targets.
-    IF recalled IS NOT NULL AND NOT (coalesce(current_setting('pushmta.listing', true), '') = delivery::text
-        AND has_table_privilege(session_user, 'pushmta_engine.recall', 'UPDATE')) THEN
+    IF recalled IS NOT NULL AND present_duty() <> 'recall ' || delivery THEN
         RAISE EXCEPTION 'Delivery % recalls delivery % and cannot be changed: stop it before it begins, and recall that one again.',
             delivery, recalled
             USING ERRCODE = 'PM185', HINT = 'pushmta.stop_delivery stops it; pushmta.recall_delivery recalls.';
@@ -279,7 +277,7 @@ BEGIN
     day := due.log_day;
     parts := ARRAY(SELECT p.id FROM delivery_part p WHERE p.delivery_id = due.delivery_id AND p.id > due.listed_through
         ORDER BY p.delivery_id, p.id LIMIT most);
-    PERFORM set_config('pushmta.listing', due.child_id::text, true);
+    PERFORM set_config('pushmta.duty', 'recall ' || due.child_id, true);
     INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
     SELECT due.child_id, u.subscription_id, v.variables
     FROM delivery_part p
@@ -293,7 +291,7 @@ BEGIN
     WHERE p.id = ANY(parts) AND p.parent_part_id IS NULL AND NOT EXISTS (SELECT FROM tracking_log k
         WHERE k.log_day = day AND k.delivery_id = due.delivery_id AND k.sequence = n.sequence AND k.kind = 2 AND k.first)
     ORDER BY p.id, u.place;
-    PERFORM set_config('pushmta.listing', '', true);
+    PERFORM set_config('pushmta.duty', '', true);
     UPDATE recall r SET listed_through = coalesce(parts[cardinality(parts)], r.listed_through),
         listed_at = CASE WHEN cardinality(parts) < most THEN clock_timestamp() END
     WHERE r.delivery_id = due.delivery_id;

@@ -87,7 +87,7 @@ package struct ChunkTrial: Sendable {
         let results = try await transaction.execute(samples)
         var problems: [DeliveryProblem] = []
         for (reading, rows) in zip(readings, results) {
-            let sample = try HeldSample(rows, reading.fields)
+            let sample = try DeliverySample(rows, reading.fields)
             guard sample.all > 0 else { continue }
             for route in reading.routes {
                 var judge = route.judge

@@ -15,7 +15,7 @@ extension Store {
     ///
     /// Throws ``LoadProblem`` if the view of a target mapping cannot be read.
     package func heldSample(of delivery: Int64, application: Int32, limit: Int, _ fields: MessageFields) async throws
-        -> HeldSample
+        -> DeliverySample
     {
         let sample = Self.sampleStatement(
             of: delivery,
@@ -23,7 +23,7 @@ extension Store {
             limit: Int32(clamping: limit),
             fields
         )
-        var found = try HeldSample(try await group([sample])[0], fields)
+        var found = try DeliverySample(try await group([sample])[0], fields)
         if fields.isMapped { try await fill(&found.messages, fields, inPieces: true) }
         return found
     }

@@ -74,6 +74,21 @@ struct StoreFixture {
         )
     }
 
+    /// Adds a service with an application and six subscribers.
+    func addBank() async throws {
+        try await store.createService(name: "bank", label: "Bank")
+        try await store.createApplication(
+            NewApplication(
+                service: "bank",
+                name: "bank-ios",
+                platform: .ios,
+                integrationKey: "bank-key",
+                account: "apns"
+            )
+        )
+        try await store.seedSubscriptions(application: "bank-ios", count: 6)
+    }
+
     /// A started delivery to all subscribers.
     func startedDelivery(_ applications: [String] = ["shop-ios"], explicit: Bool = false, onePerUser: Bool = false)
         async throws -> Int64

@@ -88,7 +88,7 @@ import Testing
                         ChunkTrial.Route(
                             application: application.id,
                             fields: MessageFields(names: ["name"]),
-                            judge: Verdict(problems: job.deliveryID == refused ? [problem] : [])
+                            judge: FixedJudge(problems: job.deliveryID == refused ? [problem] : [])
                         )
                     }
                 )
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// Says the same of all messages.
-    private struct Verdict: ChunkTrial.Judge {
+    private struct FixedJudge: ChunkTrial.Judge {
         let problems: [DeliveryProblem]
 
         func add(_ loaded: LoadedPart, isUsual: (Int) -> Bool) {}

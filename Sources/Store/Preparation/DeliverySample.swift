@@ -1,7 +1,7 @@
 import PostgresClient
 
 /// Messages of a delivery that have not left: some spread over its parts, and those with the longest values.
-package struct HeldSample: Sendable {
+package struct DeliverySample: Sendable {
     /// The messages, with the values that their payloads need.
     package internal(set) var messages: LoadedPart
     /// Whether each was chosen for the length of its values.
