@@ -286,8 +286,8 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.count_held(bigint) IS
     'Counts the messages of a delivery''s held parts that are not counted yet, and notes those with the longest values.';
 
--- Nothing was noted for a delivery that was not analysed. Then the longest values are looked for among its first 50,000 messages,
--- a share of them for each application: that takes 60 ms in all.
+-- Nothing was noted for a delivery that was not analysed. Then the longest values are looked for among its first 10,000 messages,
+-- a share of them for each application. Nothing is sent meanwhile: that takes 12 ms, all of a chunk 60.
 CREATE FUNCTION pushmta_engine.longest_messages(delivery bigint, application integer, most integer)
     RETURNS TABLE (subscription_id bigint, target_id bigint, bytes integer) LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -302,7 +302,7 @@ CREATE FUNCTION pushmta_engine.longest_messages(delivery bigint, application int
     JOIN subscription s ON s.id = u.id
     LEFT JOIN pushmta.delivery_target v ON v.id = u.target_id
     WHERE NOT EXISTS (SELECT FROM delivery_longest l WHERE l.delivery_id = longest_messages.delivery)
-        AND p.before < 50000 / (SELECT greatest(count(*), 1) FROM delivery_application x WHERE x.delivery_id = longest_messages.delivery)
+        AND p.before < 10000 / (SELECT greatest(count(*), 1) FROM delivery_application x WHERE x.delivery_id = longest_messages.delivery)
     ORDER BY 3 DESC, 1 LIMIT most) $$;
 COMMENT ON FUNCTION pushmta_engine.longest_messages(bigint, integer, integer) IS
     'The messages of a delivery to an application with the longest values: all that count_held has noted, or up to so many of its first '
