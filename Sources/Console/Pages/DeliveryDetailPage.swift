@@ -216,7 +216,7 @@ struct DeliveryDetailPage: Sendable {
         decision: RefusedDecision?
     ) async throws -> ConsoleReply {
         let id = facts.progress.id
-        let words = DeliveryWords(row: facts.progress, catalogue: catalogue)
+        let words = DeliveryWords(row: facts.progress, catalogue: catalogue, standing: facts.counts.standing)
         let view = DeliveryView(
             facts: facts,
             rate: await responder.deliveries.rate(noting: facts.progress),
@@ -289,7 +289,10 @@ struct DeliveryDetailPage: Sendable {
         let schedule = try await DeliverySchedule(responder: responder)
             .values(call, progress, timed, problem: refused)
         values.merge(schedule) { _, new in new }
-        values.merge(try await recall(progress)) { _, new in new }
+        // Nothing is recalled twice, and no recall is recalled.
+        let recalled = try await responder.database.run { try await $0.delivery(recalledBy: id) }
+        if let recalled { values["recallOf"] = .group(["recalledID": .text("\(recalled)")]) }
+        if recalled != nil || facts.reasons.recall?.child != nil { values["mayRecall"] = .flag(false) }
         return values
     }
 
@@ -339,22 +342,6 @@ struct DeliveryDetailPage: Sendable {
             return (values, nil)
         case .preparing, .inProgress, .paused, .finished, .stopped, .recalled: return ([:], nil)
         }
-    }
-
-    /// What became of the messages of a recalled delivery; the recalled delivery of one that recalls.
-    private func recall(_ progress: DeliveryProgress) async throws -> PageValues {
-        let (recalled, view) = try await responder.database.run { store in
-            (
-                try await store.delivery(recalledBy: progress.id),
-                progress.state == .recalled ? try await RecallView.read(store, progress.id, catalogue) : nil
-            )
-        }
-        var values: PageValues = [:]
-        if let recalled { values["recallOf"] = .group(["recalledID": .text("\(recalled)")]) }
-        if let view { values["recall"] = .group(view.values) }
-        // Nothing is recalled twice, and no recall is recalled.
-        if recalled != nil || view?.child != nil { values["mayRecall"] = .flag(false) }
-        return values
     }
 
     /// When a delivery recurs; the recurring delivery of a run; nothing for others that cannot recur.

@@ -14,7 +14,7 @@ struct DeliveryView {
     let meanings: @Sendable (String) -> String?
 
     var values: PageValues {
-        var values = DeliveryWords(row: facts.progress, catalogue: catalogue).summary
+        var values = DeliveryWords(row: facts.progress, catalogue: catalogue, standing: facts.counts.standing).summary
         let plan = facts.reasons.plan.map { plan in
             PlanView(
                 plan: plan,
@@ -37,6 +37,9 @@ struct DeliveryView {
                 catalogue: catalogue
             )
             values["experiment"] = .group(view.values)
+        }
+        if let recall = facts.reasons.recall {
+            values["recall"] = .group(RecallView(facts: recall, catalogue: catalogue).values)
         }
         return values
     }

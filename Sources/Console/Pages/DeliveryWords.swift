@@ -5,7 +5,7 @@ import Store
 struct DeliveryWords {
     let row: DeliveryProgress
     let catalogue: Catalogue
-    /// Nil if it needs no approval, or has begun.
+    /// Nil if it needs no approval, or has begun, unless it was rejected.
     var standing: ApprovalStanding?
 
     var other: Int64 { row.ignored + row.notApplicable + row.canceled + row.unknown }
@@ -36,6 +36,7 @@ struct DeliveryWords {
         case (.ready, .awaited?), (.pending, .awaited?): (catalogue[.stateAwaited], "fair")
         case (.ready, .approved?): (catalogue[.stateApproved], "state-ready")
         default:
+        case (.editing, .rejected(let name)?): (catalogue.text(.stateRejected, name), "fair")
             row.standsStill
                 ? (catalogue[.stateWaiting], "fair") : (catalogue.state(row.state), "state-" + row.state.rawValue)
         }
