@@ -176,6 +176,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_reader '
             'pushmta_engine.console_remove_draft '
             'pushmta_engine.console_save_draft pushmta_engine.console_start_draft pushmta_engine.filter_number '
+            'pushmta_engine.check_start_at pushmta_engine.console_check_draft '
             'pushmta_engine.filter_time pushmta_engine.parse_filter '
             'pushmta_engine.console_add_list pushmta_engine.console_add_seed pushmta_engine.console_change_list '
             'pushmta_engine.console_lists pushmta_engine.console_remove_list pushmta_engine.console_remove_seed '

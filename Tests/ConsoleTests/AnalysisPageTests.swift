@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import PushCore
 import Store
@@ -128,6 +129,41 @@ import Testing
         for words in ["50 % · The rest", "7 messages are prepared. Its plan says when messages leave."] {
             #expect(question.contains(words), "\(words)")
         }
+        await site.close()
+    }
+
+    @Test func aStartThatThePlanForbidsIsRefusedBeforeItIsConfirmed() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.sql("UPDATE pushmta_engine.service SET time_zone = 'Asia/Kolkata'")
+        let (mia, draft) = try await saleDraft(site)
+        var form = ["plan.wave.0.size": "50 %", "plan.rest.begins": "2h", "go": "next"]
+        form["version"] = try await version(mia, draft)
+        _ = try await mia.post("\(draft)/when", form: form)
+        form = ["settings.validity_seconds": "1", "settings.validity_unit": "hours", "go": "stay"]
+        form["version"] = try await version(mia, draft)
+        _ = try await mia.post("\(draft)/send", form: form)
+        let words = "before its wave 2 begins"
+        let tomorrow = Date(timeIntervalSinceNow: 86_400).formatted(.iso8601).prefix(10)
+        let later = "at=\(tomorrow)T18:00&zone=Asia/Kolkata"
+        let ends = "ends at \(tomorrow) 19:00:00 Asia/Kolkata, before"
+        for (time, expected) in [("when=now", words), ("when=later&\(later)", ends)] {
+            let refused = try await mia.get("\(draft)/start?\(time)")
+            #expect(refused.status == .conflict && refused.text.contains(expected), "\(refused.text)")
+            #expect(!refused.text.contains("confirm-title"), "\(time)")
+        }
+        #expect(try await site.value("SELECT count(*) FROM pushmta_engine.delivery") == "0", "it was only asked")
+        #expect(try await mia.get("\(draft)/send").status == .ok)
+        // The same on the page of the delivery, at the field with its start.
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        for (query, expected) in [("", "Asia/Kolkata, \(words)"), ("?\(later)", ends)] {
+            let refused = try await mia.get("/deliveries/\(id)/start\(query)")
+            #expect(refused.status == .conflict && refused.text.contains(expected), "\(refused.text)")
+            #expect(refused.text.contains(#"id="at-problem""#), "\(query)")
+            #expect(!refused.text.contains("Start this delivery?"))
+        }
+        try await site.sql("UPDATE pushmta_engine.delivery SET validity = '1 day' WHERE id = \(id)")
+        #expect(try await mia.get("/deliveries/\(id)/start").text.contains("Start this delivery?"))
         await site.close()
     }
 

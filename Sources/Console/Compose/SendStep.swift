@@ -290,6 +290,9 @@ extension Composer {
             return try await sendPage(call, composed)
         }
         let asks = call.query[Self.asksField]
+        if let words = try await refusal(call, composed, ofStart: moment, in: zone) {
+            return try await sendPage(call, composed, problem: words)
+        }
         let words = startWords(asks, at: moment.map { shown($0, text, zone) })
         let planned = try await planFacts(composed)
         let caps = try await capFacts(composed)
@@ -316,6 +319,28 @@ extension Composer {
     }
 
     /// What the confirmation says about the start.
+    /// Why a draft cannot become a delivery with this start, in words with times of a zone; nil if it can.
+    private func refusal(
+        _ call: ConsoleCall,
+        _ composed: ComposedDraft,
+        ofStart moment: DatabaseTime?,
+        in zone: String
+    ) async throws -> String? {
+        let delivery = try delivery(composed)
+        let clock =
+            zone == ZoneMenu.utc ? nil : try await responder.database.run { try await $0.clock(ofZone: zone) }
+        return try await Figures.$zone.withValue(clock) { () async throws -> String? in
+            do {
+                try await responder.database.run {
+                    try await $0.checkConsoleDraft(delivery, at: moment, by: call.actor)
+                }
+                return nil
+            } catch let error as StoreError where Self.isTold(error) {
+                return words(error)
+            }
+        }
+    }
+
     ///
     /// - Parameter asks: the value of the field ``asksField``; nil: nothing is counted first.
     private func startWords(_ asks: String?, at start: String?) -> (title: Phrase, when: String, button: Phrase) {
@@ -393,21 +418,22 @@ extension Composer {
     }
 
     /// Whether the draft's author can do something about an error.
-    private static func isTold(_ error: StoreError) -> Bool {
+    static func isTold(_ error: StoreError) -> Bool {
         let isOfSession = error.sqlState == "PM090" || error.sqlState == "PM091"
         return !isOfSession && [.invalid, .conflict, .notFound].contains(error.code)
     }
 
     /// The database's refusal and the remedy: a page of the console where there is one, otherwise the database's hint.
     /// A command in a hint stays in lower case.
-    private func words(_ error: StoreError) -> String {
+    func words(_ error: StoreError) -> String {
         switch error.sqlState {
         case "PM050": return "\(error.message) \(catalogue[.listGoneRemedy])"
         case "PM180": return catalogue[.approvalFirst]
         case "PM041": return "\(error.message) \(catalogue[.seedGoneRemedy])"
         default:
-            guard let hint = error.hint else { return error.message }
-            return "\(error.message) \(hint.hasPrefix("pushmta") ? hint : hint.capitalisedFirst)."
+            let message = Figures.inZone(error.message)
+            guard let hint = error.hint else { return message }
+            return "\(message) \(hint.hasPrefix("pushmta") ? hint : hint.capitalisedFirst)."
         }
     }
 

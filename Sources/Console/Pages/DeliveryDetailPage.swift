@@ -134,7 +134,8 @@ struct DeliveryDetailPage: Sendable {
             return try await show(call, refused: words)
         }
         let progress = try await responder.database.run { try await $0.deliveryProgress(id) }
-        if let moment, let words = composer.problem(ofStart: moment, now: progress.now) {
+        let isStart = [.start, .request, .reschedule].contains(action)
+        if isStart, let words = try await refusal(ofStart: moment, progress) {
             return try await show(call, refused: words)
         }
         let shown = moment.map {
@@ -149,7 +150,7 @@ struct DeliveryDetailPage: Sendable {
             "action": .text("/deliveries/\(id)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
             "back": .text("/deliveries/\(id)"), "isMild": .flag(action != .stop),
         ]
-        if [.start, .request, .reschedule].contains(action) {
+        if isStart {
             let reader = DeliveryStartFacts(catalogue: catalogue)
             // A request without a time leaves it to the approval.
             let begins = action == .start ? moment ?? progress.now : moment
@@ -164,6 +165,23 @@ struct DeliveryDetailPage: Sendable {
         }
         if let moment { values["moment"] = .group(["at": .text(Composer.text(moment))]) }
         return .page(ConsolePage("confirm", title: catalogue[words.title], values))
+    }
+
+    /// Why a delivery cannot have a start, in words; nil if it can. The database refuses such a start as well, for every
+    /// caller.
+    private func refusal(ofStart moment: DatabaseTime?, _ progress: DeliveryProgress) async throws -> String? {
+        let composer = Composer(responder: responder)
+        let id = progress.id
+        let clock = try await responder.database.run { try await $0.clock(ofDelivery: id) }
+        return try await Figures.$zone.withValue(clock) { () async throws -> String? in
+            if let moment, let words = composer.problem(ofStart: moment, now: progress.now) { return words }
+            do {
+                try await responder.database.run { try await $0.checkStart(ofDelivery: id, at: moment) }
+                return nil
+            } catch let error as StoreError where Composer.isTold(error) {
+                return composer.words(error)
+            }
+        }
     }
 
     /// What the page says that asks for confirmation.
@@ -333,7 +351,7 @@ struct DeliveryDetailPage: Sendable {
                 let rows = problems.map { problem -> PageValues in
                     [
                         "subject": .text(problem.subject), "place": .text(problem.pointer),
-                        "problem": .text(problem.problem), "remedy": .text(problem.remedy),
+                        "problem": .text(Figures.inZone(problem.problem)), "remedy": .text(problem.remedy),
                     ]
                 }
                 values["problems"] = .group(["rows": .list(rows)])

@@ -73,7 +73,7 @@ struct DeliveryView {
         }
         return [
             "facts": .list(pairs.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }),
-            "reason": .text(row.stateReason), "hasReason": .flag(!row.stateReason.isEmpty),
+            "reason": .text(Figures.inZone(row.stateReason)), "hasReason": .flag(!row.stateReason.isEmpty),
             "readAt": .text(Figures.time(row.now)),
         ]
     }

@@ -26,7 +26,8 @@ struct DeliveryWords {
             "pending": .text(count(row.pending)),
             "done": .text(isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)),
             "started": .text(row.startedAt.map { Figures.minute($0) } ?? catalogue[.notStarted]),
-            "bar": .drawing(bar), "waiting": .text(row.waitingReason), "isWaiting": .flag(!row.waitingReason.isEmpty),
+            "bar": .drawing(bar), "waiting": .text(Figures.inZone(row.waitingReason)),
+            "isWaiting": .flag(!row.waitingReason.isEmpty),
         ]
     }
 
