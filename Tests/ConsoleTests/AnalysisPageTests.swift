@@ -262,8 +262,11 @@ import Testing
         let old = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": "0"])
         #expect(old.status == .conflict && old.text.contains("changed since you looked"), "\(old.text)")
         #expect(old.text.contains(">Checked</textarea>") && old.text.contains("value=\"\(version)\""), "\(old.text)")
+        let live = String(try #require(own.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
         let approved = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": version])
         #expect(approved.headers[.location] == "\(path)?done=approve", "\(approved.text)")
+        // The author's page has other buttons and another state now, although the delivery is still ready.
+        #expect(try await mia.live(live) == LiveEvent.changed.text)
         let page = try await mia.get(path).text
         for words in ["user eve", "Checked", "\(path)/withdraw", "\(path)/start", ">approved<"] {
             #expect(page.contains(words), "\(words)")
@@ -298,11 +301,8 @@ import Testing
         #expect(early.contains("It starts as soon as it is approved.") && !early.contains("\(path)/start"))
         try await prepare(site, AnalysisFindings())
         await site.responder.approvals.forget()
-        let live = String(try #require(own.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
         let own = try await mia.get(path).text
         for words in [">waits for approval<", "Approval requested by", "It starts as soon as it is approved."] {
-        // The author's page has other buttons and another state now, although the delivery is still ready.
-        #expect(try await mia.live(live) == LiveEvent.changed.text)
             #expect(own.contains(words), "\(words)")
         }
         #expect(!own.contains("\(path)/start") && !own.contains("\(path)/request"))
@@ -389,6 +389,9 @@ import Testing
         #expect(rejected.headers[.location] == "/deliveries/\(id)?done=reject", "\(rejected.text)")
         let page = try await mia.get("/deliveries/\(id)").text
         #expect(page.contains("user eve rejected it: Too loud") && page.contains("href=\"\(draft)/send\""))
+        for path in ["/deliveries/\(id)", "/deliveries", "/deliveries?state=editing"] {
+            #expect(try await mia.get(path).text.contains(">rejected by user eve</span>"), "\(path)")
+        }
         await site.close()
     }
 
@@ -425,11 +428,30 @@ import Testing
         let second = try await mia.get("/deliveries/\(child)").text
         #expect(second.contains("It replaces or removes the messages of delivery <a href=\"\(path)\">"))
         #expect(second.contains("people who got messages of delivery \(id)") && !second.contains("named by another"))
-        for path in ["/deliveries/\(id)", "/deliveries", "/deliveries?state=editing"] {
-            #expect(try await mia.get(path).text.contains(">rejected by user eve</span>"), "\(path)")
-        }
         #expect(!second.contains("/deliveries/\(child)/recall"))
         #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
+        await site.close()
+    }
+
+    /// What becomes of a recall is seen as it happens.
+    @Test(.timeLimit(.minutes(1))) func aRecallIsFollowedUntilItIsOver() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        _ = try await mia.post("\(path)/start")
+        let form = ["reason": "Wrong price", "mode": "remove", "title": "", "body": ""]
+        _ = try await mia.post("\(path)/recall", form: form)
+        let page = try await mia.get(path).text
+        let live = String(try #require(page.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
+        let part = try await site.responder.deliveries.part(id).part
+        #expect(part.html.contains("Wrong price") && part.html.contains("Delivery that replaces or removes it:"))
+        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
+        try await site.admin.stopDelivery(child)
+        #expect(try await mia.live(live).hasSuffix(LiveEvent.changed.text))
+        let over = try await mia.get(path).text
+        #expect(over.contains("Wrong price") && !over.contains("data-path="))
         await site.close()
     }
 
@@ -469,28 +491,6 @@ import Testing
         let page = try await operate.get("/deliveries/\(id)").text
         #expect(page.contains("Not replaced yet") && !page.contains("Removal not confirmed yet"), "\(page)")
         await site.close()
-    /// What becomes of a recall is seen as it happens.
-    @Test(.timeLimit(.minutes(1))) func aRecallIsFollowedUntilItIsOver() async throws {
-        let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
-        let id = try await analyse(mia, draft)
-        try await prepare(site, AnalysisFindings())
-        let path = "/deliveries/\(id)"
-        _ = try await mia.post("\(path)/start")
-        let form = ["reason": "Wrong price", "mode": "remove", "title": "", "body": ""]
-        _ = try await mia.post("\(path)/recall", form: form)
-        let page = try await mia.get(path).text
-        let live = String(try #require(page.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
-        let part = try await site.responder.deliveries.part(id).part
-        #expect(part.html.contains("Wrong price") && part.html.contains("Delivery that replaces or removes it:"))
-        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
-        try await site.admin.stopDelivery(child)
-        #expect(try await mia.live(live).hasSuffix(LiveEvent.changed.text))
-        let over = try await mia.get(path).text
-        #expect(over.contains("Wrong price") && !over.contains("data-path="))
-        await site.close()
-    }
-
     }
 
     @Test func aReplacementHasATextForEachLanguage() async throws {

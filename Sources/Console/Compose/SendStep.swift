@@ -79,7 +79,8 @@ extension Composer {
             "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields(SettingsForm.others)),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
             "overTimes": .list(plan(composed).overTimes.map { ["words": .text($0)] }),
-            "whenPath": .text(path(composed.draft, .when)),
+            "whenPath": .text(path(composed.draft, .when)), "doubts": doubts(composed, audience),
+            "experimentPath": .text(path(composed.draft, .experiment)),
             "isMissing": .flag(!missing.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
         ]
         values.merge(startChoice(try await approvalButton(composed, audience))) { _, new in new }
@@ -289,10 +290,10 @@ extension Composer {
         guard try await missing(call, composed, audience.problem).isEmpty else {
             return try await sendPage(call, composed)
         }
-        let asks = call.query[Self.asksField]
         if let words = try await refusal(call, composed, ofStart: moment, in: zone) {
             return try await sendPage(call, composed, problem: words)
         }
+        let asks = call.query[Self.asksField]
         let words = startWords(asks, at: moment.map { shown($0, text, zone) })
         let planned = try await planFacts(composed)
         let caps = try await capFacts(composed)
@@ -302,7 +303,7 @@ extension Composer {
             [
                 "confirmation": .group([
                     "count": .text(audience.words), "note": .text(audience.note),
-                    "hasNote": .flag(!audience.note.isEmpty),
+                    "hasNote": .flag(!audience.note.isEmpty), "doubts": doubts(composed, audience),
                     "when": .text(planned.isEmpty ? words.when : "\(words.when) \(catalogue[.startPlanned])"),
                     "moment": .text(moment.map(Self.text) ?? ""), "asks": .flag(asks != nil),
                     "asksValue": .text(asks == Self.small ? Self.small : Self.asked),
@@ -318,7 +319,6 @@ extension Composer {
         )
     }
 
-    /// What the confirmation says about the start.
     /// Why a draft cannot become a delivery with this start, in words with times of a zone; nil if it can.
     private func refusal(
         _ call: ConsoleCall,
@@ -341,6 +341,7 @@ extension Composer {
         }
     }
 
+    /// What the confirmation says about the start.
     ///
     /// - Parameter asks: the value of the field ``asksField``; nil: nothing is counted first.
     private func startWords(_ asks: String?, at start: String?) -> (title: Phrase, when: String, button: Phrase) {

@@ -396,13 +396,7 @@ struct DeliveryDetailPage: Sendable {
 
     /// The variants with a preview, and those that a person may choose for the rest of an experiment.
     private func variants(_ facts: DeliveryFacts) -> PageValues {
-        guard let experiment = facts.reasons.experiment else { return [:] }
-        let view = ExperimentView(
-            row: experiment.row,
-            variants: experiment.variants,
-            delivery: facts.progress.state,
-            catalogue: catalogue
-        )
+        guard let view = ExperimentView(facts, catalogue) else { return [:] }
         var values: PageValues = ["looks": .group(["variants": .list(view.looks)])]
         if !view.choices.isEmpty {
             values["choices"] = .group(["variants": .list(view.choices)])

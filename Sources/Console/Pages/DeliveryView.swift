@@ -29,15 +29,7 @@ struct DeliveryView {
         ] {
             values.merge(part) { _, new in new }
         }
-        if let experiment = facts.reasons.experiment {
-            let view = ExperimentView(
-                row: experiment.row,
-                variants: experiment.variants,
-                delivery: facts.progress.state,
-                catalogue: catalogue
-            )
-            values["experiment"] = .group(view.values)
-        }
+        if let view = ExperimentView(facts, catalogue) { values["experiment"] = .group(view.values) }
         if let recall = facts.reasons.recall {
             values["recall"] = .group(RecallView(facts: recall, catalogue: catalogue).values)
         }

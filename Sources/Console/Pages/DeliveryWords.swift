@@ -36,8 +36,8 @@ struct DeliveryWords {
         switch (row.state, standing) {
         case (.ready, .awaited?), (.pending, .awaited?): (catalogue[.stateAwaited], "fair")
         case (.ready, .approved?): (catalogue[.stateApproved], "state-ready")
-        default:
         case (.editing, .rejected(let name)?): (catalogue.text(.stateRejected, name), "fair")
+        default:
             row.standsStill
                 ? (catalogue[.stateWaiting], "fair") : (catalogue.state(row.state), "state-" + row.state.rawValue)
         }
