@@ -452,6 +452,16 @@ import Testing
         #expect(try await mia.live(live).hasSuffix(LiveEvent.changed.text))
         let over = try await mia.get(path).text
         #expect(over.contains("Wrong price") && !over.contains("data-path="))
+        // It was given up before it began, so the delivery can be recalled again.
+        #expect(over.contains("href=\"\(path)/recall\""))
+        #expect(try await !mia.get("\(path)/recall").text.contains("already replaces or removes the messages"))
+        #expect(try await mia.post("\(path)/recall", form: form).headers[.location] == "\(path)?done=recall")
+        #expect(try await !mia.get(path).text.contains("href=\"\(path)/recall\""))
+        // The second delivery goes on by itself, although it is still being edited.
+        let second = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
+        #expect(second != child)
+        #expect(try await site.admin.deliveryProgress(second).state == .editing)
+        #expect(try await mia.get("/deliveries/\(second)").text.contains("data-path="))
         await site.close()
     }
 

@@ -84,7 +84,7 @@ struct DeliveryDetailPage: Sendable {
             try await responder.database.run {
                 try await $0.decide(decision, delivery: id, words: words, expected: version, by: call.actor)
             }
-        } catch let error as StoreError where error.sqlState == "PM007" {
+        } catch let error as StoreError where error.sqlState == "PM007" || error.sqlState == "PM009" {
             return try await show(call, decision: RefusedDecision(words: words, problem: error.message))
         } catch let error as StoreError where error.sqlState == "PM184" {
             return try await show(call, decision: RefusedDecision(words: words, problem: catalogue[.approvalStale]))
@@ -251,17 +251,18 @@ struct DeliveryDetailPage: Sendable {
         // The list of problems says the same, and more.
         if values["problems"] != nil { live["hasReason"] = .flag(false) }
         values["live"] = .drawing(Markup(trusted: responder.pages.fragment("delivery-live", live)))
-        if facts.isFollowed, state != .editing, below == .max {
+        if let parent = facts.progress.parentID { values["parent"] = .group(["parentID": .text("\(parent)")]) }
+        if facts.progress.parentID == nil {
+            let whole = try await self.whole(call, facts, before.lastCount, refused: refused, decision: decision)
+            values.merge(whole) { _, new in new }
+        }
+        // Of those that are edited, only a recall goes on by itself.
+        if facts.isFollowed, state != .editing || values["recallOf"] != nil, below == .max {
             let since = facts.progress.now.microsecondsSince1970
             let path =
                 "/deliveries/\(id)\(ConsoleRoutes.livePath)?state=\(state.rawValue)&look=\(facts.look)&since=\(since)"
             values["follow"] = .group(["path": .text(path)])
             values["hasBar"] = .flag(true)
-        }
-        if let parent = facts.progress.parentID { values["parent"] = .group(["parentID": .text("\(parent)")]) }
-        if facts.progress.parentID == nil {
-            let whole = try await self.whole(call, facts, before.lastCount, refused: refused, decision: decision)
-            values.merge(whole) { _, new in new }
         }
         values.merge(ArchivePage.links(call, facts.progress, catalogue)) { _, new in new }
         // A continuous delivery has no messages of its own; each of its days has.
@@ -300,17 +301,21 @@ struct DeliveryDetailPage: Sendable {
         let approval = try await self.approval(call, progress, mayEdit: mayEdit, refused: decision)
         values.merge(approval.values) { _, new in new }
         // A recurring delivery is not started itself.
-        let barred: Set<DeliveryAction> = recurrence["recurs"] == nil ? approval.barred : [.start, .request]
+        var barred: Set<DeliveryAction> = recurrence["recurs"] == nil ? approval.barred : [.start, .request]
+        // Who edits what somebody else has paused could start it again.
+        if progress.state == .paused, !allowed.contains(.resume) { barred.insert(.edit) }
         let offered = allowed.subtracting(barred)
         values.merge(actions(progress, offered)) { _, new in new }
-        let timed = offered.intersection(Self.actions(in: progress.state))
+        let timed = offered.intersection(Self.actions(on: progress))
         let schedule = try await DeliverySchedule(responder: responder)
             .values(call, progress, timed, problem: refused)
         values.merge(schedule) { _, new in new }
-        // Nothing is recalled twice, and no recall is recalled.
-        let recalled = try await responder.database.run { try await $0.delivery(recalledBy: id) }
+        let (recalled, lasting) = try await responder.database.run { store in
+            (try await store.delivery(recalledBy: id), try await store.lastingRecall(ofDelivery: id))
+        }
         if let recalled { values["recallOf"] = .group(["recalledID": .text("\(recalled)")]) }
-        if recalled != nil || facts.reasons.recall?.child != nil { values["mayRecall"] = .flag(false) }
+        // Nothing is recalled twice, and no recall is recalled.
+        if recalled != nil || lasting != nil { values["mayRecall"] = .flag(false) }
         return values
     }
 
@@ -404,20 +409,21 @@ struct DeliveryDetailPage: Sendable {
         return values
     }
 
-    /// What can be done in a state, whatever the user's role.
-    private static func actions(in state: DeliveryState) -> Set<DeliveryAction> {
-        switch state {
+    /// What can be done with a delivery in its state, whatever the user's role.
+    private static func actions(on row: DeliveryProgress) -> Set<DeliveryAction> {
+        switch row.state {
         case .analysing, .ready: [.start, .request, .edit, .duplicate]
         case .pending: [.pause, .stop, .reschedule, .edit, .duplicate]
         case .preparing, .inProgress: [.pause, .stop, .recall, .duplicate]
-        case .paused: [.resume, .stop, .recall, .duplicate]
+        // There is nothing to recall before it begins.
+        case .paused: [.resume, .stop, row.startedAt == nil ? .edit : .recall, .duplicate]
         case .finished, .stopped, .recalled: [.recall, .duplicate]
         case .editing: [.duplicate]
         }
     }
 
     private func actions(_ row: DeliveryProgress, _ allowed: Set<DeliveryAction>) -> PageValues {
-        let offered = allowed.intersection(Self.actions(in: row.state))
+        let offered = allowed.intersection(Self.actions(on: row))
         guard !offered.isEmpty else { return [:] }
         // Who may pause it may also choose its rate.
         let mayFollow = allowed.contains(.pause) && !row.state.isFinal
