@@ -1766,6 +1766,9 @@ def test_live(site, browser):
     browser.has("Updates every 2 seconds")
     read_at = browser.find("#live").get_attribute("innerHTML")
     until("the last of many pages is updated", lambda: browser.find("#live").get_attribute("innerHTML") != read_at)
+    # The state above the live part comes with it.
+    browser.driver.execute_script("document.querySelector('#delivery-state').textContent = 'old'")
+    until("the state is that of the numbers", lambda: browser.find("#delivery-state").text == "paused")
     site.sql(f"SELECT pushmta.stop_delivery({site.paused})")
     browser.has("stopped")
     until(

@@ -237,6 +237,9 @@ static const char messages[] = {
 static const char delivery_live[] = {
 #embed "templates/delivery-live.mustache" suffix(, 0)
 };
+static const char delivery_state[] = {
+#embed "templates/delivery-state.mustache" suffix(, 0)
+};
 static const char live_control[] = {
 #embed "templates/live-control.mustache" suffix(, 0)
 };
@@ -346,6 +349,7 @@ static const struct console_file files[] = {
     {"exclusion.mustache", exclusion},
     {"messages.mustache", messages},
     {"delivery-live.mustache", delivery_live},
+    {"delivery-state.mustache", delivery_state},
     {"live-control.mustache", live_control},
     {"recurrence.mustache", recurrence},
     {"experiment.mustache", experiment},

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import PushCore
 import Store
@@ -131,6 +132,41 @@ import Testing
         await site.close()
     }
 
+    @Test func aStartThatThePlanForbidsIsRefusedBeforeItIsConfirmed() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.sql("UPDATE pushmta_engine.service SET time_zone = 'Asia/Kolkata'")
+        let (mia, draft) = try await saleDraft(site)
+        var form = ["plan.wave.0.size": "50 %", "plan.rest.begins": "2h", "go": "next"]
+        form["version"] = try await version(mia, draft)
+        _ = try await mia.post("\(draft)/when", form: form)
+        form = ["settings.validity_seconds": "1", "settings.validity_unit": "hours", "go": "stay"]
+        form["version"] = try await version(mia, draft)
+        _ = try await mia.post("\(draft)/send", form: form)
+        let words = "before its wave 2 begins"
+        let tomorrow = Date(timeIntervalSinceNow: 86_400).formatted(.iso8601).prefix(10)
+        let later = "at=\(tomorrow)T18:00&zone=Asia/Kolkata"
+        let ends = "ends at \(tomorrow) 19:00:00 Asia/Kolkata, before"
+        for (time, expected) in [("when=now", words), ("when=later&\(later)", ends)] {
+            let refused = try await mia.get("\(draft)/start?\(time)")
+            #expect(refused.status == .conflict && refused.text.contains(expected), "\(refused.text)")
+            #expect(!refused.text.contains("confirm-title"), "\(time)")
+        }
+        #expect(try await site.value("SELECT count(*) FROM pushmta_engine.delivery") == "0", "it was only asked")
+        #expect(try await mia.get("\(draft)/send").status == .ok)
+        // The same on the page of the delivery, at the field with its start.
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        for (query, expected) in [("", "Asia/Kolkata, \(words)"), ("?\(later)", ends)] {
+            let refused = try await mia.get("/deliveries/\(id)/start\(query)")
+            #expect(refused.status == .conflict && refused.text.contains(expected), "\(refused.text)")
+            #expect(refused.text.contains(#"id="at-problem""#), "\(query)")
+            #expect(!refused.text.contains("Start this delivery?"))
+        }
+        try await site.sql("UPDATE pushmta_engine.delivery SET validity = '1 day' WHERE id = \(id)")
+        #expect(try await mia.get("/deliveries/\(id)/start").text.contains("Start this delivery?"))
+        await site.close()
+    }
+
     @Test func whatIsWrongLeadsBackToTheDraft() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
@@ -192,7 +228,7 @@ import Testing
         await site.close()
     }
 
-    @Test func somebodyElseApprovesALargeDelivery() async throws {
+    @Test(.timeLimit(.minutes(1))) func somebodyElseApprovesALargeDelivery() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
         try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
@@ -226,8 +262,11 @@ import Testing
         let old = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": "0"])
         #expect(old.status == .conflict && old.text.contains("changed since you looked"), "\(old.text)")
         #expect(old.text.contains(">Checked</textarea>") && old.text.contains("value=\"\(version)\""), "\(old.text)")
+        let live = String(try #require(own.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
         let approved = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": version])
         #expect(approved.headers[.location] == "\(path)?done=approve", "\(approved.text)")
+        // The author's page has other buttons and another state now, although the delivery is still ready.
+        #expect(try await mia.live(live) == LiveEvent.changed.text)
         let page = try await mia.get(path).text
         for words in ["user eve", "Checked", "\(path)/withdraw", "\(path)/start", ">approved<"] {
             #expect(page.contains(words), "\(words)")
@@ -267,7 +306,9 @@ import Testing
             #expect(own.contains(words), "\(words)")
         }
         #expect(!own.contains("\(path)/start") && !own.contains("\(path)/request"))
-        #expect(try await mia.get("/").text.contains("One of your deliveries waits for the approval of a colleague"))
+        let now = try await mia.get("/").text
+        #expect(now.contains("One of your deliveries waits for the approval of a colleague"))
+        #expect(now.contains(">waits for approval</span>"), "as the list and the page say")
         let eve = try await site.session(.marketing, name: "eve")
         #expect(try await eve.get("/").text.contains(">One delivery waits for an approval</a>"))
         #expect(try await eve.get("/approvals").text.contains("As soon as it is approved"))
@@ -348,6 +389,9 @@ import Testing
         #expect(rejected.headers[.location] == "/deliveries/\(id)?done=reject", "\(rejected.text)")
         let page = try await mia.get("/deliveries/\(id)").text
         #expect(page.contains("user eve rejected it: Too loud") && page.contains("href=\"\(draft)/send\""))
+        for path in ["/deliveries/\(id)", "/deliveries", "/deliveries?state=editing"] {
+            #expect(try await mia.get(path).text.contains(">rejected by user eve</span>"), "\(path)")
+        }
         await site.close()
     }
 
@@ -386,6 +430,38 @@ import Testing
         #expect(second.contains("people who got messages of delivery \(id)") && !second.contains("named by another"))
         #expect(!second.contains("/deliveries/\(child)/recall"))
         #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
+        await site.close()
+    }
+
+    /// What becomes of a recall is seen as it happens.
+    @Test(.timeLimit(.minutes(1))) func aRecallIsFollowedUntilItIsOver() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        _ = try await mia.post("\(path)/start")
+        let form = ["reason": "Wrong price", "mode": "remove", "title": "", "body": ""]
+        _ = try await mia.post("\(path)/recall", form: form)
+        let page = try await mia.get(path).text
+        let live = String(try #require(page.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
+        let part = try await site.responder.deliveries.part(id).part
+        #expect(part.html.contains("Wrong price") && part.html.contains("Delivery that replaces or removes it:"))
+        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
+        try await site.admin.stopDelivery(child)
+        #expect(try await mia.live(live).hasSuffix(LiveEvent.changed.text))
+        let over = try await mia.get(path).text
+        #expect(over.contains("Wrong price") && !over.contains("data-path="))
+        // It was given up before it began, so the delivery can be recalled again.
+        #expect(over.contains("href=\"\(path)/recall\""))
+        #expect(try await !mia.get("\(path)/recall").text.contains("already replaces or removes the messages"))
+        #expect(try await mia.post("\(path)/recall", form: form).headers[.location] == "\(path)?done=recall")
+        #expect(try await !mia.get(path).text.contains("href=\"\(path)/recall\""))
+        // The second delivery goes on by itself, although it is still being edited.
+        let second = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
+        #expect(second != child)
+        #expect(try await site.admin.deliveryProgress(second).state == .editing)
+        #expect(try await mia.get("/deliveries/\(second)").text.contains("data-path="))
         await site.close()
     }
 

@@ -759,12 +759,15 @@ import Testing
         #expect(own.contains("\(page)/pause") && own.contains("\(page)/stop"))
         #expect(try await mia.post("\(page)/pause").status == .seeOther)
         #expect(try await site.admin.deliveryProgress(delivery).state == .paused)
-        // She can resume what she paused herself, but not what an operator paused.
-        #expect(try await mia.get(page).text.contains("\(page)/resume"))
+        // She can resume what she paused herself, or edit it as it has not begun, but not what an operator paused.
+        let paused = try await mia.get(page).text
+        #expect(paused.contains("\(page)/resume") && paused.contains("\(page)/edit"))
+        #expect(!paused.contains("\(page)/recall"), "nothing has left")
         #expect(try await mia.post("\(page)/resume").status == .seeOther)
         let operate = try await site.session(.operate)
         #expect(try await operate.post("\(page)/pause").status == .seeOther)
         #expect(try await mia.post("\(page)/pause").status == .seeOther)
+        #expect(try await !mia.get(page).text.contains("\(page)/edit"))
         #expect(try await mia.post("\(page)/resume").status == .forbidden)
         #expect(try await mia.post("\(page)/stop").status == .seeOther)
         #expect(try await site.admin.deliveryProgress(delivery).state == .stopped)

@@ -63,9 +63,60 @@ import Testing
         let local = try #require(try await site.admin.localTimes(of: [start], in: "Asia/Kolkata")[start])
         let reader = try await site.session(.read)
         let page = try await reader.get("/deliveries/\(id)").text
-        #expect(page.contains("<bdi>\(local.replacing("T", with: " ")) Asia/Kolkata</bdi>"), "\(page)")
-        // The reasons of limits are those that `pushmta explain` gives.
-        #expect(!page.replacing(#/<td data-label="Why">.*?</td>/#, with: "").contains(" UTC<"))
+        let minute = local.replacing("T", with: " ")
+        #expect(page.contains("<bdi>\(minute) Asia/Kolkata</bdi>"), "\(page)")
+        // Also in what the engine says of limits.
+        let said = page.firstMatch(of: #/it starts at ([0-9 -]+:[0-9]{2}):[0-9]{2} Asia/Kolkata/#)
+        #expect(said.map { String($0.1) } == minute, "\(page)")
+        #expect(!page.contains(" UTC<"))
+        let utc = String(start.internetText.replacing("T", with: " ").prefix(19))
+        let clock = try await site.admin.clock(ofZone: "Asia/Kolkata")
+        Figures.$zone.withValue(clock) {
+            #expect(Figures.inZone("from \(utc) UTC, not 99:99 UTC") == "from \(Figures.time(start)), not 99:99 UTC")
+            #expect(Figures.inZone("\(utc.prefix(16)) UTC") == Figures.minute(start))
+            #expect(Figures.inZone("2026-13-41 23:30 UTC") == "2026-13-41 23:30 UTC")
+        }
+        #expect(Figures.inZone("\(utc) UTC") == "\(utc) UTC")
+        await site.close()
+    }
+
+    /// Who looks at a page sees one state, above the numbers and with them.
+    @Test func theStateIsPartOfTheLivePart() async throws {
+        let site = try await ConsoleSite.start()
+        try await subscribe(site, 7)
+        let id = try await site.delivery()
+        let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
+        while try await !site.admin.prepareChunk(job).done {}
+        let reader = try await site.session(.read)
+        let page = try await reader.get("/deliveries/\(id)").text
+        let chip = #"<span class="chip large fair">waiting</span>"#
+        #expect(page.contains(#"<span id="delivery-state">"# + chip), "\(page)")
+        let live = try await site.responder.deliveries.part(id).part.html
+        #expect(live.contains(#"<template data-of="delivery-state">"# + chip), "\(live)")
+        await site.close()
+    }
+
+    /// Its last messages are on their way when it is stopped.
+    @Test(.timeLimit(.minutes(1))) func aStoppedDeliveryIsFollowedUntilItsLastOutcome() async throws {
+        let site = try await ConsoleSite.start()
+        try await subscribe(site, 7)
+        let id = try await site.delivery()
+        let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
+        while try await !site.admin.prepareChunk(job).done {}
+        // As when a child holds its parts: they stay open.
+        try await site.sql("UPDATE pushmta_engine.delivery SET state = 'stopped' WHERE id = \(id)")
+        let reader = try await site.session(.read)
+        let page = try await reader.get("/deliveries/\(id)").text
+        let live = String(try #require(page.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.delivery_part SET state = 'done', finished_at = now(), rest_status = 7, rest_reason = 'stopped'
+            WHERE delivery_id = \(id)
+            """
+        )
+        // Its page has no updates any more, so it is loaded again.
+        #expect(try await reader.live(live).hasSuffix(LiveEvent.changed.text))
+        #expect(try await !reader.get("/deliveries/\(id)").text.contains("data-path="))
         await site.close()
     }
 

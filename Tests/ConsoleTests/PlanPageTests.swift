@@ -239,7 +239,7 @@ import Testing
             """
         )
         let admin = try await site.session(.admin)
-        let page = try await admin.get("/deliveries/\(id)/start").text
+        let page = try await admin.get("/deliveries/\(id)/start?at=2036-11-30T00:00").text
         for words in [
             "2036-12-01 09:00 in each recipient’s local time", "Send at that time of the next day", "25 % · The rest",
             "Wave 2: 1 h 0 min after wave 1 begins", "Wave 1: failed at most 2 %, bad tokens at most 20 %",

@@ -238,7 +238,9 @@ struct ApprovalTests {
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(progress.state == .editing && progress.stateReason == "API key bert rejected it: The price is wrong")
         #expect(try await fixture.store.problems(ofDelivery: id).map(\.subject) == ["approval"])
+        #expect(try await fixture.store.approvalStandings(of: [progress]) == [id: .rejected(by: "API key bert")])
         try await fixture.store.analyzeDelivery(id)
+        #expect(try await fixture.store.approvalStandings(ofDeliveries: [id]).isEmpty)
         try await prepare(fixture)
         #expect(try await fixture.store.approval(ofDelivery: id).isAwaited)
         let logged = "action IN ('delivery.approve', 'delivery.reject')"

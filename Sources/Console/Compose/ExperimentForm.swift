@@ -140,6 +140,16 @@ struct ExperimentForm: Sendable {
         return ExperimentSummary(rule).words(catalogue)
     }
 
+    /// That none of its variants can win among so many people; "" if one can, or their number is not known.
+    func doubt(_ audience: Composer.Audience) -> String {
+        guard let rule = try? rule(), let count = audience.count,
+            let least = rule.variants.min(by: { $0.percent < $1.percent })
+        else { return "" }
+        // An estimate may be too small.
+        let most = Double(count.count + (count.error ?? 0)) * least.percent / 100
+        return catalogue.doubt(about: least.label ?? "", messages: Int64(most.rounded(.up)), rule.leastSample)
+    }
+
     static func name(_ metric: ExperimentRule.Metric) -> Phrase {
         switch metric {
         case .clicks: .metricClicks
@@ -216,5 +226,13 @@ struct ExperimentForm: Sendable {
             value: values[name] ?? "",
             maxLength: 4_000
         )
+    }
+}
+
+extension Catalogue {
+    /// That an experiment finds no winner, because a variant gets fewer messages than each needs; "" if it gets enough.
+    func doubt(about variant: String, messages: Int64, _ leastSample: Int64) -> String {
+        guard messages < leastSample else { return "" }
+        return text(.experimentDoubt, variant, Figures.count(messages), Figures.count(leastSample))
     }
 }

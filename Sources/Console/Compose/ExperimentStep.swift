@@ -7,7 +7,9 @@ extension Composer {
     var experimentRoutes: [ConsoleRoute] {
         [
             route(.get, "experiment") { call, composed in
-                experimentPage(composed, isSaved: call.query["saved"] != nil)
+                var values = experimentValues(composed, isSaved: call.query["saved"] != nil)
+                values["doubts"] = doubts(composed, try await audience(composed))
+                return page(.experiment, composed, values)
             },
             route(.post, "experiment") { try await saveExperiment($0, $1) },
         ]
@@ -17,8 +19,10 @@ extension Composer {
         ExperimentForm(composed: composed, catalogue: catalogue)
     }
 
-    private func experimentPage(_ composed: ComposedDraft, isSaved: Bool) -> ConsoleReply {
-        page(.experiment, composed, experimentValues(composed, isSaved: isSaved))
+    /// What keeps the experiment of a draft from a winner.
+    func doubts(_ composed: ComposedDraft, _ audience: Audience) -> PageValue {
+        let words = experiment(composed).doubt(audience)
+        return .list(words.isEmpty ? [] : [["words": .text(words)]])
     }
 
     /// - Parameters:

@@ -79,7 +79,8 @@ extension Composer {
             "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields(SettingsForm.others)),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
             "overTimes": .list(plan(composed).overTimes.map { ["words": .text($0)] }),
-            "whenPath": .text(path(composed.draft, .when)),
+            "whenPath": .text(path(composed.draft, .when)), "doubts": doubts(composed, audience),
+            "experimentPath": .text(path(composed.draft, .experiment)),
             "isMissing": .flag(!missing.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
         ]
         values.merge(startChoice(try await approvalButton(composed, audience))) { _, new in new }
@@ -289,6 +290,9 @@ extension Composer {
         guard try await missing(call, composed, audience.problem).isEmpty else {
             return try await sendPage(call, composed)
         }
+        if let words = try await refusal(call, composed, ofStart: moment, in: zone) {
+            return try await sendPage(call, composed, problem: words)
+        }
         let asks = call.query[Self.asksField]
         let words = startWords(asks, at: moment.map { shown($0, text, zone) })
         let planned = try await planFacts(composed)
@@ -299,7 +303,7 @@ extension Composer {
             [
                 "confirmation": .group([
                     "count": .text(audience.words), "note": .text(audience.note),
-                    "hasNote": .flag(!audience.note.isEmpty),
+                    "hasNote": .flag(!audience.note.isEmpty), "doubts": doubts(composed, audience),
                     "when": .text(planned.isEmpty ? words.when : "\(words.when) \(catalogue[.startPlanned])"),
                     "moment": .text(moment.map(Self.text) ?? ""), "asks": .flag(asks != nil),
                     "asksValue": .text(asks == Self.small ? Self.small : Self.asked),
@@ -313,6 +317,28 @@ extension Composer {
                 "startPath": .text("\(Self.path)/\(composed.draft.id)/start"),
             ]
         )
+    }
+
+    /// Why a draft cannot become a delivery with this start, in words with times of a zone; nil if it can.
+    private func refusal(
+        _ call: ConsoleCall,
+        _ composed: ComposedDraft,
+        ofStart moment: DatabaseTime?,
+        in zone: String
+    ) async throws -> String? {
+        let delivery = try delivery(composed)
+        let clock =
+            zone == ZoneMenu.utc ? nil : try await responder.database.run { try await $0.clock(ofZone: zone) }
+        return try await Figures.$zone.withValue(clock) { () async throws -> String? in
+            do {
+                try await responder.database.run {
+                    try await $0.checkConsoleDraft(delivery, at: moment, by: call.actor)
+                }
+                return nil
+            } catch let error as StoreError where Self.isTold(error) {
+                return words(error)
+            }
+        }
     }
 
     /// What the confirmation says about the start.
@@ -393,21 +419,22 @@ extension Composer {
     }
 
     /// Whether the draft's author can do something about an error.
-    private static func isTold(_ error: StoreError) -> Bool {
+    static func isTold(_ error: StoreError) -> Bool {
         let isOfSession = error.sqlState == "PM090" || error.sqlState == "PM091"
         return !isOfSession && [.invalid, .conflict, .notFound].contains(error.code)
     }
 
     /// The database's refusal and the remedy: a page of the console where there is one, otherwise the database's hint.
     /// A command in a hint stays in lower case.
-    private func words(_ error: StoreError) -> String {
+    func words(_ error: StoreError) -> String {
         switch error.sqlState {
         case "PM050": return "\(error.message) \(catalogue[.listGoneRemedy])"
         case "PM180": return catalogue[.approvalFirst]
         case "PM041": return "\(error.message) \(catalogue[.seedGoneRemedy])"
         default:
-            guard let hint = error.hint else { return error.message }
-            return "\(error.message) \(hint.hasPrefix("pushmta") ? hint : hint.capitalisedFirst)."
+            let message = Figures.inZone(error.message)
+            guard let hint = error.hint else { return message }
+            return "\(message) \(hint.hasPrefix("pushmta") ? hint : hint.capitalisedFirst)."
         }
     }
 

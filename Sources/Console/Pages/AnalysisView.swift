@@ -31,7 +31,7 @@ struct AnalysisView {
             "isRunning": .flag(isRunning), "hasNumbers": .flag(hasNumbers), "note": .text(note),
             // A start that is planned ahead is no fault, and the note says enough of it.
             "isDropped": .flag(!analysis.remadeBecause.isEmpty && !(analysis.wasTooOld && hasNumbers)),
-            "why": .text(analysis.remadeBecause),
+            "why": .text(Figures.inZone(analysis.remadeBecause)),
             "analysisFacts": .list(facts), "groups": .list(groups), "samples": .list(samples),
             "hasSamples": .flag(!samples.isEmpty),
         ]

@@ -55,7 +55,7 @@ struct ApprovalView {
             "mayDecide": .flag(mayDecide), "mayApprove": .flag(mayApprove),
             "mayWithdraw": .flag(mayWithdraw), "mayReject": .flag(mayReject), "typed": .text(refused?.words ?? ""),
         ]
-        if let refused { values["wordsProblem"] = .group(["problem": .text(refused.problem)]) }
+        if let refused { values["wordsProblem"] = .group(["problem": .text(Figures.inZone(refused.problem))]) }
         return values
     }
 

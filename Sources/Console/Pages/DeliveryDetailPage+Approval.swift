@@ -39,13 +39,6 @@ extension DeliveryDetailPage {
         )
         if let refused, view.isEmpty || !view.mayDecide { throw ConsoleProblem.conflict(refused.problem) }
         guard !view.isEmpty else { return ([:], barred) }
-        let words = DeliveryWords(row: progress, catalogue: catalogue, standing: approval.standing)
-        return (
-            [
-                "approval": .group(view.values), "state": .text(words.state.words),
-                "stateClass": .text(words.state.style),
-            ],
-            barred
-        )
+        return (["approval": .group(view.values)], barred)
     }
 }

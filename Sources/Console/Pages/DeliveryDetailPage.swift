@@ -84,7 +84,7 @@ struct DeliveryDetailPage: Sendable {
             try await responder.database.run {
                 try await $0.decide(decision, delivery: id, words: words, expected: version, by: call.actor)
             }
-        } catch let error as StoreError where error.sqlState == "PM007" {
+        } catch let error as StoreError where error.sqlState == "PM007" || error.sqlState == "PM009" {
             return try await show(call, decision: RefusedDecision(words: words, problem: error.message))
         } catch let error as StoreError where error.sqlState == "PM184" {
             return try await show(call, decision: RefusedDecision(words: words, problem: catalogue[.approvalStale]))
@@ -134,7 +134,8 @@ struct DeliveryDetailPage: Sendable {
             return try await show(call, refused: words)
         }
         let progress = try await responder.database.run { try await $0.deliveryProgress(id) }
-        if let moment, let words = composer.problem(ofStart: moment, now: progress.now) {
+        let isStart = [.start, .request, .reschedule].contains(action)
+        if isStart, let words = try await refusal(ofStart: moment, progress) {
             return try await show(call, refused: words)
         }
         let shown = moment.map {
@@ -149,7 +150,7 @@ struct DeliveryDetailPage: Sendable {
             "action": .text("/deliveries/\(id)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
             "back": .text("/deliveries/\(id)"), "isMild": .flag(action != .stop),
         ]
-        if [.start, .request, .reschedule].contains(action) {
+        if isStart {
             let reader = DeliveryStartFacts(catalogue: catalogue)
             // A request without a time leaves it to the approval.
             let begins = action == .start ? moment ?? progress.now : moment
@@ -164,6 +165,23 @@ struct DeliveryDetailPage: Sendable {
         }
         if let moment { values["moment"] = .group(["at": .text(Composer.text(moment))]) }
         return .page(ConsolePage("confirm", title: catalogue[words.title], values))
+    }
+
+    /// Why a delivery cannot have a start, in words; nil if it can. The database refuses such a start as well, for every
+    /// caller.
+    private func refusal(ofStart moment: DatabaseTime?, _ progress: DeliveryProgress) async throws -> String? {
+        let composer = Composer(responder: responder)
+        let id = progress.id
+        let clock = try await responder.database.run { try await $0.clock(ofDelivery: id) }
+        return try await Figures.$zone.withValue(clock) { () async throws -> String? in
+            if let moment, let words = composer.problem(ofStart: moment, now: progress.now) { return words }
+            do {
+                try await responder.database.run { try await $0.checkStart(ofDelivery: id, at: moment) }
+                return nil
+            } catch let error as StoreError where Composer.isTold(error) {
+                return composer.words(error)
+            }
+        }
     }
 
     /// What the page says that asks for confirmation.
@@ -216,7 +234,7 @@ struct DeliveryDetailPage: Sendable {
         decision: RefusedDecision?
     ) async throws -> ConsoleReply {
         let id = facts.progress.id
-        let words = DeliveryWords(row: facts.progress, catalogue: catalogue)
+        let words = DeliveryWords(row: facts.progress, catalogue: catalogue, standing: facts.counts.standing)
         let view = DeliveryView(
             facts: facts,
             rate: await responder.deliveries.rate(noting: facts.progress),
@@ -233,17 +251,18 @@ struct DeliveryDetailPage: Sendable {
         // The list of problems says the same, and more.
         if values["problems"] != nil { live["hasReason"] = .flag(false) }
         values["live"] = .drawing(Markup(trusted: responder.pages.fragment("delivery-live", live)))
-        if facts.isFollowed, state != .editing, below == .max {
+        if let parent = facts.progress.parentID { values["parent"] = .group(["parentID": .text("\(parent)")]) }
+        if facts.progress.parentID == nil {
+            let whole = try await self.whole(call, facts, before.lastCount, refused: refused, decision: decision)
+            values.merge(whole) { _, new in new }
+        }
+        // Of those that are edited, only a recall goes on by itself.
+        if facts.isFollowed, state != .editing || values["recallOf"] != nil, below == .max {
             let since = facts.progress.now.microsecondsSince1970
             let path =
                 "/deliveries/\(id)\(ConsoleRoutes.livePath)?state=\(state.rawValue)&look=\(facts.look)&since=\(since)"
             values["follow"] = .group(["path": .text(path)])
             values["hasBar"] = .flag(true)
-        }
-        if let parent = facts.progress.parentID { values["parent"] = .group(["parentID": .text("\(parent)")]) }
-        if facts.progress.parentID == nil {
-            let whole = try await self.whole(call, facts, before.lastCount, refused: refused, decision: decision)
-            values.merge(whole) { _, new in new }
         }
         values.merge(ArchivePage.links(call, facts.progress, catalogue)) { _, new in new }
         // A continuous delivery has no messages of its own; each of its days has.
@@ -282,14 +301,21 @@ struct DeliveryDetailPage: Sendable {
         let approval = try await self.approval(call, progress, mayEdit: mayEdit, refused: decision)
         values.merge(approval.values) { _, new in new }
         // A recurring delivery is not started itself.
-        let barred: Set<DeliveryAction> = recurrence["recurs"] == nil ? approval.barred : [.start, .request]
+        var barred: Set<DeliveryAction> = recurrence["recurs"] == nil ? approval.barred : [.start, .request]
+        // Who edits what somebody else has paused could start it again.
+        if progress.state == .paused, !allowed.contains(.resume) { barred.insert(.edit) }
         let offered = allowed.subtracting(barred)
         values.merge(actions(progress, offered)) { _, new in new }
-        let timed = offered.intersection(Self.actions(in: progress.state))
+        let timed = offered.intersection(Self.actions(on: progress))
         let schedule = try await DeliverySchedule(responder: responder)
             .values(call, progress, timed, problem: refused)
         values.merge(schedule) { _, new in new }
-        values.merge(try await recall(progress)) { _, new in new }
+        let (recalled, lasting) = try await responder.database.run { store in
+            (try await store.delivery(recalledBy: id), try await store.lastingRecall(ofDelivery: id))
+        }
+        if let recalled { values["recallOf"] = .group(["recalledID": .text("\(recalled)")]) }
+        // Nothing is recalled twice, and no recall is recalled.
+        if recalled != nil || lasting != nil { values["mayRecall"] = .flag(false) }
         return values
     }
 
@@ -330,7 +356,7 @@ struct DeliveryDetailPage: Sendable {
                 let rows = problems.map { problem -> PageValues in
                     [
                         "subject": .text(problem.subject), "place": .text(problem.pointer),
-                        "problem": .text(problem.problem), "remedy": .text(problem.remedy),
+                        "problem": .text(Figures.inZone(problem.problem)), "remedy": .text(problem.remedy),
                     ]
                 }
                 values["problems"] = .group(["rows": .list(rows)])
@@ -339,22 +365,6 @@ struct DeliveryDetailPage: Sendable {
             return (values, nil)
         case .preparing, .inProgress, .paused, .finished, .stopped, .recalled: return ([:], nil)
         }
-    }
-
-    /// What became of the messages of a recalled delivery; the recalled delivery of one that recalls.
-    private func recall(_ progress: DeliveryProgress) async throws -> PageValues {
-        let (recalled, view) = try await responder.database.run { store in
-            (
-                try await store.delivery(recalledBy: progress.id),
-                progress.state == .recalled ? try await RecallView.read(store, progress.id, catalogue) : nil
-            )
-        }
-        var values: PageValues = [:]
-        if let recalled { values["recallOf"] = .group(["recalledID": .text("\(recalled)")]) }
-        if let view { values["recall"] = .group(view.values) }
-        // Nothing is recalled twice, and no recall is recalled.
-        if recalled != nil || view?.child != nil { values["mayRecall"] = .flag(false) }
-        return values
     }
 
     /// When a delivery recurs; the recurring delivery of a run; nothing for others that cannot recur.
@@ -391,13 +401,7 @@ struct DeliveryDetailPage: Sendable {
 
     /// The variants with a preview, and those that a person may choose for the rest of an experiment.
     private func variants(_ facts: DeliveryFacts) -> PageValues {
-        guard let experiment = facts.reasons.experiment else { return [:] }
-        let view = ExperimentView(
-            row: experiment.row,
-            variants: experiment.variants,
-            delivery: facts.progress.state,
-            catalogue: catalogue
-        )
+        guard let view = ExperimentView(facts, catalogue) else { return [:] }
         var values: PageValues = ["looks": .group(["variants": .list(view.looks)])]
         if !view.choices.isEmpty {
             values["choices"] = .group(["variants": .list(view.choices)])
@@ -405,20 +409,21 @@ struct DeliveryDetailPage: Sendable {
         return values
     }
 
-    /// What can be done in a state, whatever the user's role.
-    private static func actions(in state: DeliveryState) -> Set<DeliveryAction> {
-        switch state {
+    /// What can be done with a delivery in its state, whatever the user's role.
+    private static func actions(on row: DeliveryProgress) -> Set<DeliveryAction> {
+        switch row.state {
         case .analysing, .ready: [.start, .request, .edit, .duplicate]
         case .pending: [.pause, .stop, .reschedule, .edit, .duplicate]
         case .preparing, .inProgress: [.pause, .stop, .recall, .duplicate]
-        case .paused: [.resume, .stop, .recall, .duplicate]
+        // There is nothing to recall before it begins.
+        case .paused: [.resume, .stop, row.startedAt == nil ? .edit : .recall, .duplicate]
         case .finished, .stopped, .recalled: [.recall, .duplicate]
         case .editing: [.duplicate]
         }
     }
 
     private func actions(_ row: DeliveryProgress, _ allowed: Set<DeliveryAction>) -> PageValues {
-        let offered = allowed.intersection(Self.actions(in: row.state))
+        let offered = allowed.intersection(Self.actions(on: row))
         guard !offered.isEmpty else { return [:] }
         // Who may pause it may also choose its rate.
         let mayFollow = allowed.contains(.pause) && !row.state.isFinal

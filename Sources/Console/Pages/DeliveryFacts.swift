@@ -7,6 +7,8 @@ struct DeliveryFacts: Sendable {
     /// The counts, which change with each message.
     struct Counts: Sendable {
         let progress: DeliveryProgress
+        /// Nil if it needs no approval, or has begun, unless it was rejected.
+        let standing: ApprovalStanding?
         let funnel: DeliveryFunnel
         /// The days of a continuous delivery that the page shows, newest first.
         let days: [DeliveryDay]
@@ -32,6 +34,8 @@ struct DeliveryFacts: Sendable {
         let limits: [LimitRow]
         /// The health signal that its rate follows; nil if it follows none, or has ended.
         let signal: DeliverySignalRow?
+        /// Nil if it was not recalled.
+        let recall: RecallFacts?
     }
 
     /// An experiment with its variants.
@@ -69,9 +73,12 @@ struct DeliveryFacts: Sendable {
         progress.kind == .continuous ? .exact(target) : TargetNumber(progress)
     }
 
-    /// Whether its figures change: also after its end, while results of its experiment come in.
+    /// Whether its figures change: also after its end, while its last outcomes come in, results of its experiment, or
+    /// what became of its recall.
     var isFollowed: Bool {
-        !progress.state.isFinal || progress.state == .finished && reasons.experiment?.row.state == .running
+        guard progress.state.isFinal, count(.pending) == 0 else { return true }
+        if let recall = reasons.recall { return !recall.isOver(at: progress.now) }
+        return progress.state == .finished && reasons.experiment?.row.state == .running
     }
 
     /// Whether its page has a funnel and outcomes: its messages are made, or those that are made may leave.
@@ -80,7 +87,7 @@ struct DeliveryFacts: Sendable {
         return number != .growing || progress.state != .analysing
     }
 
-    /// What the buttons of its page and its fixed parts depend on, besides its state.
+    /// What the buttons of its page and its fixed parts depend on, besides its state, and whether the page is live.
     var look: String {
         let count =
             switch number {
@@ -88,7 +95,21 @@ struct DeliveryFacts: Sendable {
             case .growing?: "growing"
             default: "counted"
             }
-        return count + (reasons.experiment.map { "-\($0.row.state.rawValue)" } ?? "")
+        let approval =
+            switch counts.standing {
+            case nil: ""
+            case .awaited?: "-awaited"
+            case .approved?: "-approved"
+            case .rejected?: "-rejected"
+            }
+        let experiment = reasons.experiment.map { "-\($0.row.state.rawValue)" } ?? ""
+        let recall = reasons.recall?.child == nil ? "" : "-recall"
+        return count + approval + experiment + recall + (isFollowed ? "" : "-over")
+    }
+
+    /// Whether its messages are made, so that no number of them grows any more.
+    var isMade: Bool {
+        if case .exact? = number { true } else { false }
     }
 
     /// The maximum number of reasons shown; the rest are rare.
@@ -108,6 +129,7 @@ struct DeliveryFacts: Sendable {
         let shown = Array(days.prefix(DeliveryDetailPage.maxDays))
         return Counts(
             progress: progress,
+            standing: try await store.approvalStandings(of: [progress])[id],
             funnel: try await store.funnel(deliveries: [id] + shown.map(\.id)),
             days: shown,
             hasOlderDays: days.count > DeliveryDetailPage.maxDays
@@ -132,7 +154,8 @@ struct DeliveryFacts: Sendable {
             experiment: progress.parentID == nil ? try await experiment(store, progress.id) : nil,
             limits: progress.state.isFinal || progress.state == .editing
                 ? [] : try await store.limits(of: .delivery(progress.id)),
-            signal: signal
+            signal: signal,
+            recall: progress.state == .recalled ? try await RecallFacts.read(store, progress.id) : nil
         )
     }
 

@@ -93,8 +93,8 @@ actor DeliveryFeed {
         known.trip = min(known.trip, ContinuousClock.now - begin)
         // A full pause would make every other reading due a moment too late.
         let least = NowFeed.pause / 2
-        // The counts take two statements, the reasons eight.
-        let counts = try await PacedFigure.read(known.counts, least: least, trip: known.trip * 2) {
+        // The counts take three statements, the reasons eight.
+        let counts = try await PacedFigure.read(known.counts, least: least, trip: known.trip * 3) {
             try await DeliveryFacts.counts(store, id)
         }
         // In another state it has another plan, experiment and so on: old ones would contradict the counts.

@@ -28,10 +28,9 @@ struct DeliveryListPage: Sendable {
         let filter = query.filter
         let (page, choices, standings) = try await responder.database.run { store in
             let page = try await store.deliveryPage(filter, maxRows: Self.maxRows)
-            let open = page.rows.map(\.progress).filter { [.ready, .pending].contains($0.state) }.map(\.id)
             return (
                 page, try await ListChoices.read(store, filter),
-                try await store.approvalStandings(ofDeliveries: open)
+                try await store.approvalStandings(of: page.rows.map(\.progress))
             )
         }
         let icons = try await ApplicationIcons.read(responder.database)

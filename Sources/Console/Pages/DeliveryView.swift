@@ -14,7 +14,7 @@ struct DeliveryView {
     let meanings: @Sendable (String) -> String?
 
     var values: PageValues {
-        var values = DeliveryWords(row: facts.progress, catalogue: catalogue).summary
+        var values = DeliveryWords(row: facts.progress, catalogue: catalogue, standing: facts.counts.standing).summary
         let plan = facts.reasons.plan.map { plan in
             PlanView(
                 plan: plan,
@@ -29,14 +29,9 @@ struct DeliveryView {
         ] {
             values.merge(part) { _, new in new }
         }
-        if let experiment = facts.reasons.experiment {
-            let view = ExperimentView(
-                row: experiment.row,
-                variants: experiment.variants,
-                delivery: facts.progress.state,
-                catalogue: catalogue
-            )
-            values["experiment"] = .group(view.values)
+        if let view = ExperimentView(facts, catalogue) { values["experiment"] = .group(view.values) }
+        if let recall = facts.reasons.recall {
+            values["recall"] = .group(RecallView(facts: recall, catalogue: catalogue).values)
         }
         return values
     }
@@ -70,7 +65,7 @@ struct DeliveryView {
         }
         return [
             "facts": .list(pairs.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }),
-            "reason": .text(row.stateReason), "hasReason": .flag(!row.stateReason.isEmpty),
+            "reason": .text(Figures.inZone(row.stateReason)), "hasReason": .flag(!row.stateReason.isEmpty),
             "readAt": .text(Figures.time(row.now)),
         ]
     }

@@ -5,7 +5,7 @@ import Store
 struct DeliveryWords {
     let row: DeliveryProgress
     let catalogue: Catalogue
-    /// Nil if it needs no approval, or has begun.
+    /// Nil if it needs no approval, or has begun, unless it was rejected.
     var standing: ApprovalStanding?
 
     var other: Int64 { row.ignored + row.notApplicable + row.canceled + row.unknown }
@@ -26,7 +26,8 @@ struct DeliveryWords {
             "pending": .text(count(row.pending)),
             "done": .text(isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)),
             "started": .text(row.startedAt.map { Figures.minute($0) } ?? catalogue[.notStarted]),
-            "bar": .drawing(bar), "waiting": .text(row.waitingReason), "isWaiting": .flag(!row.waitingReason.isEmpty),
+            "bar": .drawing(bar), "waiting": .text(Figures.inZone(row.waitingReason)),
+            "isWaiting": .flag(!row.waitingReason.isEmpty),
         ]
     }
 
@@ -35,6 +36,7 @@ struct DeliveryWords {
         switch (row.state, standing) {
         case (.ready, .awaited?), (.pending, .awaited?): (catalogue[.stateAwaited], "fair")
         case (.ready, .approved?): (catalogue[.stateApproved], "state-ready")
+        case (.editing, .rejected(let name)?): (catalogue.text(.stateRejected, name), "fair")
         default:
             row.standsStill
                 ? (catalogue[.stateWaiting], "fair") : (catalogue.state(row.state), "state-" + row.state.rawValue)

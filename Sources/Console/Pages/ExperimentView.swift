@@ -8,11 +8,25 @@ struct ExperimentView {
     let variants: [ExperimentVariantRow]
     /// The state of its delivery.
     let delivery: DeliveryState
+    /// Whether its messages are made, so that the numbers of the variants are final.
+    let isMade: Bool
     let catalogue: Catalogue
+
+    /// Nil if the delivery has none.
+    init?(_ facts: DeliveryFacts, _ catalogue: Catalogue) {
+        guard let experiment = facts.reasons.experiment else { return nil }
+        row = experiment.row
+        variants = experiment.variants
+        delivery = facts.progress.state
+        isMade = facts.isMade
+        self.catalogue = catalogue
+    }
 
     var values: PageValues {
         let state = self.state
+        let doubt = self.doubt
         return [
+            "doubts": .list(doubt.isEmpty ? [] : [["words": .text(doubt)]]),
             "experimentState": .text(catalogue[state.words]), "experimentClass": .text(state.look),
             "experimentFacts": .list(facts),
             "rateName": .text(catalogue.text(.experimentRate, catalogue[ExperimentForm.name(row.metric)])),
@@ -54,6 +68,14 @@ struct ExperimentView {
     /// Whether its delivery was stopped or recalled before it was decided. One that is finished is still counted.
     private var isCut: Bool {
         (delivery == .stopped || delivery == .recalled) && (row.state == .waiting || row.state == .running)
+    }
+
+    /// That no winner will be found, because a variant has too few messages; "" otherwise.
+    private var doubt: String {
+        guard isMade, !delivery.isFinal, row.state == .waiting || row.state == .running,
+            let least = variants.filter({ !$0.isRest }).min(by: { $0.messages < $1.messages })
+        else { return "" }
+        return catalogue.doubt(about: least.label, messages: least.messages, row.leastSample)
     }
 
     private var facts: [PageValues] {

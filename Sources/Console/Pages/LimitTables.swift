@@ -18,7 +18,8 @@ enum LimitTables {
                 limits.map { row in
                     [
                         "subject": .text(row.subject), "limit": .text(row.limit), "now": .text(row.now),
-                        "most": .text(row.maximum), "setBy": .text(row.setBy), "why": .text(row.why),
+                        "most": .text(row.maximum), "setBy": .text(row.setBy),
+                        "why": .text(Figures.inZone(row.why)),
                         "binds": .flag(row.binds),
                     ]
                 }

@@ -10,9 +10,15 @@ struct NowSnapshot: Sendable {
     /// Active and recently ended alarms, for the chart.
     let history: [AlarmRecord]
     let queues: [EngineFigures.Queue]
-    let deliveries: [DeliveryProgress]
+    let deliveries: Deliveries
     let hour: OutcomeHour
     let readAt: Date
+
+    /// The open deliveries that are shown, and how it is about their approvals.
+    struct Deliveries: Sendable {
+        let rows: [DeliveryProgress]
+        let standings: [Int64: ApprovalStanding]
+    }
 
     /// The maximum number of alarms read for the chart.
     static let maxMarks = 50
@@ -25,7 +31,7 @@ actor NowFeed {
     /// Figures that are read at their own pace.
     private struct Known: Sendable {
         var hour: PacedFigure<OutcomeHour>?
-        var deliveries: PacedFigure<[DeliveryProgress]>?
+        var deliveries: PacedFigure<NowSnapshot.Deliveries>?
         var queues: PacedFigure<[EngineFigures.Queue]>?
         var alarms: PacedFigure<[AlarmRow]>?
         var history: PacedFigure<[AlarmRecord]>?
@@ -111,8 +117,9 @@ actor NowFeed {
         let queues = try await PacedFigure.read(known.queues, least: least, trip: trip) {
             try await store.waitingMessages()
         }
-        let deliveries = try await PacedFigure.read(known.deliveries, least: least, trip: trip * 3) {
-            try await store.openDeliveries(limit: NowSnapshot.maxDeliveries)
+        let deliveries = try await PacedFigure.read(known.deliveries, least: least, trip: trip * 4) {
+            let rows = try await store.openDeliveries(limit: NowSnapshot.maxDeliveries)
+            return NowSnapshot.Deliveries(rows: rows, standings: try await store.approvalStandings(of: rows))
         }
         let snapshot = NowSnapshot(
             hosts: hosts,

@@ -58,8 +58,8 @@ struct NowView {
             "otherTotal": .text(Figures.count(other)), "isPartial": .flag(snapshot.hour.isPartial),
             "hasOutcomes": .flag(!minutes.isEmpty),
             "alarms": .list(AlarmsPage.rows(snapshot.alarms, catalogue)), "hasAlarms": .flag(!snapshot.alarms.isEmpty),
-            "deliveries": .list(snapshot.deliveries.map(delivery)),
-            "hasDeliveries": .flag(!snapshot.deliveries.isEmpty),
+            "deliveries": .list(snapshot.deliveries.rows.map(delivery)),
+            "hasDeliveries": .flag(!snapshot.deliveries.rows.isEmpty),
             "queues": .list(queues), "hasQueues": .flag(!snapshot.queues.isEmpty),
             "hosts": .list(rows.hosts(running)), "hasHosts": .flag(!running.isEmpty),
             "children": .list(rows.children(children)), "hasChildren": .flag(!children.isEmpty),
@@ -76,7 +76,8 @@ struct NowView {
 
     /// A delivery, with the gateways that limit it, as its children report them.
     private func delivery(_ row: DeliveryProgress) -> PageValues {
-        var values = DeliveryWords(row: row, catalogue: catalogue).summary
+        let standing = snapshot.deliveries.standings[row.id]
+        var values = DeliveryWords(row: row, catalogue: catalogue, standing: standing).summary
         if let slow = slowGateways[row.id] {
             let names = slow.joined(separator: ", ")
             values["slow"] = .group(["words": .text(catalogue.text(.gatewaySlowHint, names))])

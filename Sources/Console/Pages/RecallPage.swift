@@ -56,7 +56,7 @@ struct RecallPage: Sendable {
                 progress: try await store.deliveryProgress(id),
                 platforms: try await store.replaceablePlatforms(ofDelivery: id),
                 locales: ContentForm(values: values, platforms: []).localeNames,
-                child: try await store.recallReport(ofDelivery: id)?.child,
+                child: try await store.lastingRecall(ofDelivery: id),
                 approvalAbove: try await store.approvalRules().filter { own.contains($0.service) }.map(\.above).min()
             )
         }

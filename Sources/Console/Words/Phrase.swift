@@ -38,7 +38,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case compareTitle, compareWith, compareNumber, columnDifference, compareFirst, compareSecond, compareFacts,
         compareSame, compareNote, compareNothing, compareMore, compareLess, compareUnclear, compareRunning
     // States of deliveries.
-    case stateEditing, stateAnalysing, stateReady, stateAwaited, stateApproved, statePending, statePreparing,
+    case stateEditing, stateAnalysing, stateReady, stateAwaited, stateApproved, stateRejected, statePending,
+        statePreparing,
         stateInProgress, stateWaiting, statePaused, stateFinished, stateStopped, stateRecalled
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
@@ -84,7 +85,8 @@ enum Phrase: String, Sendable, CaseIterable {
         experimentTextTitle,
         experimentTextBody, experimentTextHint, experimentHoldOut, experimentHoldOutHint, experimentMetric,
         metricClicks, metricReceipts, metricConversions, experimentHours, experimentHoursHint, experimentEarly,
-        experimentCertainty, experimentCertaintyHint, experimentSample, experimentSampleHint, experimentUndecided,
+        experimentCertainty, experimentCertaintyHint, experimentSample, experimentSampleHint, experimentDoubt,
+        experimentUndecided,
         undecidedFirst, undecidedWait, experimentNumberWrong, experimentTwoWrong, experimentSumWrong,
         experimentHoursMissing, missingExperiment, experimentSummary, experimentSummaryHoldOut, experimentSummaryTime,
         experimentWaiting, experimentRunning,

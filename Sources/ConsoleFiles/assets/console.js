@@ -14,6 +14,10 @@
         const path = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
         live.innerHTML = html;
         live.querySelectorAll("details").forEach((part, place) => { part.open = unfolded[place] ?? false; });
+        // What stands outside of the live part, but is of the same reading.
+        live.querySelectorAll("template[data-of]").forEach((part) => {
+            document.getElementById(part.dataset.of)?.replaceChildren(part.content.cloneNode(true));
+        });
         if (path) live.querySelector(`a[href="${CSS.escape(path)}"]`)?.focus({ preventScroll: true });
     }
 

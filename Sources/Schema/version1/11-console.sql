@@ -1205,6 +1205,31 @@ COMMENT ON FUNCTION pushmta_engine.console_start_draft(pushmta_engine.console_ca
     'Creates a delivery from a draft and starts it, now (null) or at a time, or has it analysed, or requests its approval for that start, '
     'for a signed-in user. The draft is deleted; it comes back if the delivery is edited again.';
 
+CREATE FUNCTION pushmta_engine.console_check_draft(caller pushmta_engine.console_caller, draft bigint, expected integer, content text,
+    filter text, exclude text[], settings jsonb, start_at timestamptz) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(caller);
+    held pushmta_engine.console_draft := console_own_draft(who, draft, expected);
+    made bigint;
+    is_right boolean := false;
+BEGIN
+    made := console_make_delivery(held, content, filter, exclude, settings);
+    PERFORM check_start_at(made, start_at);
+    is_right := true;
+    -- Undoes the delivery: nobody has started it yet.
+    RAISE EXCEPTION USING ERRCODE = 'PM000';
+-- This names the whole class.
+EXCEPTION WHEN SQLSTATE 'PM000' THEN
+    IF NOT is_right THEN
+        RAISE;
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_check_draft(pushmta_engine.console_caller, bigint, integer, text, text, text[], jsonb,
+    timestamptz) IS
+    'Refuses a draft that cannot become a delivery which starts now (null) or at a time, for a signed-in user. It changes nothing.';
+
 CREATE FUNCTION pushmta_engine.console_duplicate(caller pushmta_engine.console_caller, delivery bigint) RETURNS TABLE (label text,
     applications text[], content jsonb, settings jsonb, filter text, lists text[]) LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$

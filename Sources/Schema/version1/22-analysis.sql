@@ -36,10 +36,12 @@ CREATE TABLE pushmta_engine.delivery_problem (
     pointer text,
     problem text NOT NULL,
     remedy text NOT NULL,
+    -- Who rejected the delivery, if that is the problem.
+    rejected_by text,
     PRIMARY KEY (delivery_id, number)
 );
 COMMENT ON TABLE pushmta_engine.delivery_problem IS
-    'What the preparation of a delivery found wrong, until the delivery is changed or prepared again.';
+    'What the preparation of a delivery found wrong, or why its approval was rejected, until the delivery is changed or prepared again.';
 
 -- One row for each combination: a few thousand at most, whatever the size of the delivery.
 CREATE TABLE pushmta_engine.delivery_count (
@@ -344,8 +346,9 @@ COMMENT ON FUNCTION pushmta_engine.sample_messages(bigint, integer, integer) IS
 CREATE FUNCTION pushmta_engine.note_problems(delivery bigint, problems jsonb) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
     DELETE FROM delivery_problem p WHERE p.delivery_id = note_problems.delivery;
-    INSERT INTO delivery_problem (delivery_id, number, subject, pointer, problem, remedy)
-    SELECT note_problems.delivery, e.number, e.value ->> 'subject', e.value ->> 'pointer', e.value ->> 'problem', e.value ->> 'remedy'
+    INSERT INTO delivery_problem (delivery_id, number, subject, pointer, problem, remedy, rejected_by)
+    SELECT note_problems.delivery, e.number, e.value ->> 'subject', e.value ->> 'pointer', e.value ->> 'problem', e.value ->> 'remedy',
+        e.value ->> 'rejected_by'
     FROM jsonb_array_elements(problems) WITH ORDINALITY e(value, number) $$;
 COMMENT ON FUNCTION pushmta_engine.note_problems(bigint, jsonb) IS 'Replaces the problems of a delivery.';
 

@@ -887,6 +887,18 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.check_plan(bigint, timestamptz, timestamptz, date) IS
     'Refuses a plan of a delivery that does not fit into its validity. A run of a recurring delivery has the local time of its own day.';
 
+-- The console asks before it offers a start.
+CREATE FUNCTION pushmta_engine.check_start_at(delivery bigint, start_at timestamptz) RETURNS void LANGUAGE plpgsql STABLE
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    begins timestamptz := start_moment(delivery, start_at);
+BEGIN
+    PERFORM check_plan(delivery, begins, end_of(d, begins)) FROM pushmta_engine.delivery d WHERE d.id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_start_at(bigint, timestamptz) IS
+    'Refuses a time (null: now) as the start of a delivery if its plan would then not fit into its validity.';
+
 CREATE FUNCTION pushmta_engine.check_plan_again(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable

@@ -489,7 +489,7 @@ BEGIN
     END IF;
     PERFORM refuse_recurring(delivery);
     PERFORM refuse_unlisted(delivery);
-    PERFORM check_plan(delivery, begins, end_of(d, begins)) FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    PERFORM check_start_at(delivery, begins);
     INSERT INTO start_request AS r (delivery_id, start_at, kind, name)
     SELECT delivery, CASE WHEN begins > now() THEN begins END, l.kind, l.name FROM acting_login() l
     ON CONFLICT ON CONSTRAINT start_request_pkey DO UPDATE SET start_at = excluded.start_at, kind = excluded.kind, name = excluded.name,
@@ -630,7 +630,7 @@ BEGIN
     END IF;
     PERFORM void_approval(delivery, words);
     PERFORM return_problems(delivery, words, jsonb_build_array(jsonb_build_object('subject', 'approval', 'problem', words,
-        'remedy', 'change it, analyse it, and have it approved')), NULL);
+        'remedy', 'change it, analyse it, and have it approved', 'rejected_by', login_text(who.kind, who.name))), NULL);
 END $$;
 COMMENT ON FUNCTION pushmta.reject_delivery(bigint, text) IS
     'Returns an analysed or scheduled delivery that needs an approval to its author, who reads the reason and edits it again.';
@@ -759,14 +759,20 @@ COMMENT ON FUNCTION pushmta_engine.approval_of(bigint) IS
     'Above which size a delivery needs an approval (null: none), its counted size, what its start lacks, who made it, its approval, who '
     'requested that, when it starts, and the version that approve_delivery expects.';
 
-CREATE FUNCTION pushmta_engine.approval_standings(deliveries bigint[]) RETURNS TABLE (delivery_id bigint, standing text)
+CREATE FUNCTION pushmta_engine.approval_standings(deliveries bigint[])
+    RETURNS TABLE (delivery_id bigint, is_awaited boolean, rejected_by text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT c.delivery_id, CASE WHEN c.objection <> '' THEN 'awaited' ELSE 'approved' END
+    SELECT c.delivery_id, c.objection <> '', NULL
     FROM pushmta_engine.delivery d JOIN release_check c ON c.delivery_id = d.id
     WHERE d.id = ANY(deliveries) AND d.state IN ('ready', 'pending') AND c.size IS NOT NULL
-        AND (c.objection <> '' OR c.size > c.above AND c.approval_id IS NOT NULL) $$;
+        AND (c.objection <> '' OR c.size > c.above AND c.approval_id IS NOT NULL)
+    UNION ALL
+    SELECT d.id, false, p.rejected_by
+    FROM pushmta_engine.delivery d JOIN delivery_problem p ON p.delivery_id = d.id AND p.rejected_by IS NOT NULL
+    WHERE d.id = ANY(deliveries) AND d.state = 'editing' $$;
 COMMENT ON FUNCTION pushmta_engine.approval_standings(bigint[]) IS
-    'Those of some deliveries that wait for an approval (awaited), or have the one that they need and have not begun (approved).';
+    'Those of some deliveries that wait for an approval (is_awaited), have the one that they need and have not begun, or were rejected and '
+    'are edited again (rejected_by).';
 
 CREATE FUNCTION pushmta_engine.console_judge(caller pushmta_engine.console_caller, action text, delivery bigint, words text,
     expected text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

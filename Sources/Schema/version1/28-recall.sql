@@ -140,13 +140,19 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.add_recall(pushmta_engine.delivery, text, text) IS
     'Creates the delivery that replaces or removes the messages of another one; it has no targets yet.';
 
+CREATE FUNCTION pushmta_engine.lasting_recall(delivery bigint) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT r.child_id FROM recall r JOIN pushmta_engine.delivery c ON c.id = r.child_id
+    WHERE r.delivery_id = lasting_recall.delivery AND NOT (c.state = 'stopped' AND c.started_at IS NULL) $$;
+COMMENT ON FUNCTION pushmta_engine.lasting_recall(bigint) IS
+    'The delivery that replaces or removes the messages of another one; null if there is none, or if it was stopped or rejected before it '
+    'began: it has replaced nothing.';
+
 CREATE FUNCTION pushmta_engine.check_recall(whole pushmta_engine.delivery, reason text, mode text, content text) RETURNS void
     LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    -- One that was stopped before it began has replaced nothing.
-    child bigint := (SELECT r.child_id FROM recall r JOIN pushmta_engine.delivery c ON c.id = r.child_id
-        WHERE r.delivery_id = whole.id AND NOT (c.state = 'stopped' AND c.started_at IS NULL));
+    child bigint := lasting_recall(whole.id);
 BEGIN
     IF coalesce(btrim(reason), '') = '' OR char_length(reason) > 2000 THEN
         RAISE EXCEPTION 'Delivery % was not recalled: the reason is missing, or longer than 2000 characters.', whole.id

@@ -269,9 +269,9 @@ BEGIN
     ELSIF NOT plan.has_rest THEN
         RETURN;
     END IF;
-    wrong := CASE WHEN plan.decided_at >= until THEN format('after it ends at %s', to_char(until AT TIME ZONE 'UTC', utc))
+    wrong := CASE WHEN plan.decided_at >= until THEN format('after it ends at %s UTC', to_char(until AT TIME ZONE 'UTC', utc))
         WHEN plan.decided_at <= plan.last_zone_at
-            THEN format('before its local time has come everywhere at %s', to_char(plan.last_zone_at AT TIME ZONE 'UTC', utc)) END;
+            THEN format('before its local time has come everywhere at %s UTC', to_char(plan.last_zone_at AT TIME ZONE 'UTC', utc)) END;
     IF wrong IS NOT NULL THEN
         RAISE EXCEPTION 'The winner of % is decided at % UTC, %.', CASE WHEN on_day IS NULL THEN 'delivery ' || delivery
                 ELSE format('the run of delivery %s at %s UTC', delivery, to_char(begins AT TIME ZONE 'UTC', utc)) END,

@@ -123,6 +123,19 @@ extension Store {
         ).one { try $0.int64() }
     }
 
+    /// Throws what ``startConsoleDraft(_:at:isAnalysis:isRequest:by:)`` would throw for a draft that cannot become a
+    /// delivery, or whose plan would not fit into its validity with this start; nil: now. It changes nothing.
+    package func checkConsoleDraft(_ delivery: DraftDelivery, at start: DatabaseTime?, by actor: ConsoleActor)
+        async throws
+    {
+        try await query(
+            """
+            SELECT pushmta_engine.console_check_draft(\(ConsoleActor.caller), $5, $6, $7, $8, $9, $10::text::jsonb, $11::timestamptz)
+            """,
+            actor.values + delivery.values + [Self.moment(start)]
+        )
+    }
+
     /// Creates a delivery from a draft and starts it, now or at a time, has it analysed instead, or requests its approval
     /// for that start; returns the delivery.
     package func startConsoleDraft(

@@ -204,6 +204,15 @@ extension Store {
         )
     }
 
+    /// Throws ``StoreError`` of code `invalid` or `conflict` if the plan of a delivery would not fit into its validity with
+    /// this start; nil: now.
+    package func checkStart(ofDelivery id: Int64, at start: DatabaseTime?) async throws {
+        try await query(
+            "SELECT pushmta_engine.check_start_at($1, $2::timestamptz)",
+            [.int64(id), Self.moment(start)]
+        )
+    }
+
     /// Asks the supervisor of a host to drain, for a signed-in user, and logs it in the same transaction.
     ///
     /// - Parameter id: a UUID; the database refuses anything else.

@@ -90,6 +90,12 @@ extension Store {
         try await query("SELECT pushmta_engine.recalled_by($1)", [.int64(child)]).one { try $0.int64OrNil() }
     }
 
+    /// The delivery that replaces or removes the messages of another one, unless it was given up before it began: then
+    /// that one can be recalled again.
+    package func lastingRecall(ofDelivery id: Int64) async throws -> Int64? {
+        try await query("SELECT pushmta_engine.lasting_recall($1)", [.int64(id)]).one { try $0.int64OrNil() }
+    }
+
     /// The platforms on which a recall can replace the messages of a delivery.
     package func replaceablePlatforms(ofDelivery id: Int64) async throws -> [Platform] {
         try await query("SELECT pushmta_engine.replaceable_platforms($1)", [.int64(id)]).one { try $0.textArray() }

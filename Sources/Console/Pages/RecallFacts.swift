@@ -1,0 +1,50 @@
+import PushCore
+import Store
+
+/// What became of a recall so far.
+struct RecallFacts: Sendable {
+    /// The delivery that replaces or removes what was sent.
+    struct Child: Sendable {
+        let progress: DeliveryProgress
+        let approval: DeliveryApproval
+    }
+
+    let report: RecallReport
+    /// Nil if nothing replaces or removes what was sent.
+    let child: Child?
+
+    /// Devices that are on confirm a removal within this time; of the others, a page that is open does not wait.
+    private static let confirmation: Int64 = 3_600_000
+
+    /// Nil if the delivery was not recalled.
+    static func read(_ store: Store, _ id: Int64) async throws -> RecallFacts? {
+        guard let report = try await store.recallReport(ofDelivery: id) else { return nil }
+        var child: Child?
+        if let id = report.child {
+            child = Child(
+                progress: try await store.deliveryProgress(id),
+                approval: try await store.approval(ofDelivery: id)
+            )
+        }
+        return RecallFacts(report: report, child: child)
+    }
+
+    /// Messages whose replacement or removal may still come, or may have come without a word of the device.
+    var outstanding: Int64 {
+        guard let child else { return 0 }
+        let progress = child.progress
+        let unconfirmed = report.mode == .remove ? max(progress.sent - report.removed, 0) : 0
+        // Before its messages are made, nobody knows whom it reaches.
+        let waiting = progress.state.isFinal ? 0 : progress.prepared ? progress.pending : report.tooLate
+        return min(unconfirmed + waiting, report.tooLate)
+    }
+
+    /// Whether its report changes no more.
+    func isOver(at now: DatabaseTime) -> Bool {
+        guard report.pending == 0 else { return false }
+        guard let progress = child?.progress else { return true }
+        guard progress.state.isFinal, progress.pending == 0 else { return false }
+        guard outstanding > 0, let end = progress.finishedAt else { return true }
+        return end.advanced(byMilliseconds: Self.confirmation) <= now
+    }
+}
