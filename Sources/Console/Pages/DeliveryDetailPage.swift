@@ -221,6 +221,7 @@ struct DeliveryDetailPage: Sendable {
         let id = try call.number("id")
         let below = call.query["below"].flatMap { Int64($0) } ?? .max
         let facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
+        if below == .max { await responder.deliveries.note(facts) }
         return try await Figures.$zone.withValue(facts.reasons.clock) {
             try await page(call, facts, below: below, refused: refused, decision: decision)
         }
