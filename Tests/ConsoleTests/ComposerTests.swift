@@ -769,6 +769,7 @@ import Testing
         #expect(try await mia.post("\(page)/pause").status == .seeOther)
         #expect(try await !mia.get(page).text.contains("\(page)/edit"))
         #expect(try await mia.post("\(page)/resume").status == .forbidden)
+        #expect(try await mia.post("\(page)/edit").status == .forbidden)
         #expect(try await mia.post("\(page)/stop").status == .seeOther)
         #expect(try await site.admin.deliveryProgress(delivery).state == .stopped)
         await site.close()

@@ -74,7 +74,9 @@ import Testing
         Figures.$zone.withValue(clock) {
             #expect(Figures.inZone("from \(utc) UTC, not 99:99 UTC") == "from \(Figures.time(start)), not 99:99 UTC")
             #expect(Figures.inZone("\(utc.prefix(16)) UTC") == Figures.minute(start))
-            #expect(Figures.inZone("2026-13-41 23:30 UTC") == "2026-13-41 23:30 UTC")
+            for wrong in ["2026-13-41 23:30 UTC", "2026-12-01 24:30:00 UTC", "2026-12-01 23:30 CET, not UTC"] {
+                #expect(Figures.inZone(wrong) == wrong)
+            }
         }
         #expect(Figures.inZone("\(utc) UTC") == "\(utc) UTC")
         await site.close()

@@ -147,7 +147,8 @@ struct ExperimentForm: Sendable {
         else { return "" }
         // An estimate may be too small.
         let most = Double(count.count + (count.error ?? 0)) * least.percent / 100
-        return catalogue.doubt(about: least.label ?? "", messages: Int64(most.rounded(.up)), rule.leastSample)
+        let words = catalogue.doubt(about: least.label ?? "", messages: Int64(most.rounded(.up)), rule.leastSample)
+        return words.isEmpty ? "" : "\(words) \(catalogue[.experimentDoubtRemedy])"
     }
 
     static func name(_ metric: ExperimentRule.Metric) -> Phrase {

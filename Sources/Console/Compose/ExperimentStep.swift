@@ -8,7 +8,7 @@ extension Composer {
         [
             route(.get, "experiment") { call, composed in
                 var values = experimentValues(composed, isSaved: call.query["saved"] != nil)
-                values["doubts"] = doubts(composed, try await audience(composed))
+                if experiment(composed).isOn { values["doubts"] = doubts(composed, try await audience(composed)) }
                 return page(.experiment, composed, values)
             },
             route(.post, "experiment") { try await saveExperiment($0, $1) },

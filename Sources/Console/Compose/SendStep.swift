@@ -327,7 +327,7 @@ extension Composer {
         in zone: String
     ) async throws -> String? {
         let delivery = try delivery(composed)
-        let clock =
+        let clock: ZoneClock? =
             zone == ZoneMenu.utc ? nil : try await responder.database.run { try await $0.clock(ofZone: zone) }
         return try await Figures.$zone.withValue(clock) { () async throws -> String? in
             do {

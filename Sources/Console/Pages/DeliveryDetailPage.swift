@@ -221,6 +221,7 @@ struct DeliveryDetailPage: Sendable {
         let id = try call.number("id")
         let below = call.query["below"].flatMap { Int64($0) } ?? .max
         let facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
+        if below == .max { await responder.deliveries.note(facts) }
         return try await Figures.$zone.withValue(facts.reasons.clock) {
             try await page(call, facts, below: below, refused: refused, decision: decision)
         }
@@ -301,9 +302,7 @@ struct DeliveryDetailPage: Sendable {
         let approval = try await self.approval(call, progress, mayEdit: mayEdit, refused: decision)
         values.merge(approval.values) { _, new in new }
         // A recurring delivery is not started itself.
-        var barred: Set<DeliveryAction> = recurrence["recurs"] == nil ? approval.barred : [.start, .request]
-        // Who edits what somebody else has paused could start it again.
-        if progress.state == .paused, !allowed.contains(.resume) { barred.insert(.edit) }
+        let barred: Set<DeliveryAction> = recurrence["recurs"] == nil ? approval.barred : [.start, .request]
         let offered = allowed.subtracting(barred)
         values.merge(actions(progress, offered)) { _, new in new }
         let timed = offered.intersection(Self.actions(on: progress))

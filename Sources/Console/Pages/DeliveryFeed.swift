@@ -65,6 +65,14 @@ actor DeliveryFeed {
         return meters[progress.id]?.rate
     }
 
+    /// Takes the reasons that a page with the newest days has just read in place of older ones. Compared with those, the
+    /// page would have changed, and would be loaded every two seconds until they are due.
+    func note(_ facts: DeliveryFacts) {
+        let id = facts.progress.id
+        guard let old = entries[id]?.known.reasons else { return }
+        entries[id]?.known.reasons = PacedFigure(value: facts.reasons, readAt: ContinuousClock.now, cost: old.cost)
+    }
+
     private func facts(_ id: Int64) async throws -> (DeliveryFacts, Known, Date) {
         let now = ContinuousClock.now
         // Calls during a read share its result, as in ``NowFeed``.
@@ -77,7 +85,10 @@ actor DeliveryFeed {
         entries[id] = Entry(began: now, task: task, known: known, rendered: entries[id]?.rendered ?? [:])
         do {
             let read = try await task.value
+            let noted = entries[id]?.known.reasons
             entries[id]?.known = read.1
+            // A page may have read them meanwhile.
+            if let noted, let own = read.1.reasons, noted.readAt > own.readAt { entries[id]?.known.reasons = noted }
             entries[id]?.isRunning = false
             return read
         } catch {

@@ -98,12 +98,11 @@ enum Figures {
 
     /// A text of the engine, which names times in UTC (2026-12-01 09:00:30 UTC), with the times of the page's zone.
     static func inZone(_ text: String) -> String {
-        guard zone != nil else { return text }
+        // Most texts name no time, and the search for one is slow.
+        guard zone != nil, text.contains(" UTC") else { return text }
         return text.replacing(#/(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2})(:\d{2})? UTC/#) { match -> String in
-            guard let date = try? Date("\(match.1)T\(match.2)\(match.3 ?? ":00")Z", strategy: .iso8601) else {
-                return String(match.0)
-            }
-            let moment = DatabaseTime(microsecondsSince1970: Int64(date.timeIntervalSince1970) * 1_000_000)
+            guard let found = Composer.moment("\(match.1)T\(match.2)\(match.3 ?? "")", isNow: false), let moment = found
+            else { return String(match.0) }
             return match.3 == nil ? minute(moment) : time(moment)
         }
     }

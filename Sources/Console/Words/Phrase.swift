@@ -86,7 +86,7 @@ enum Phrase: String, Sendable, CaseIterable {
         experimentTextBody, experimentTextHint, experimentHoldOut, experimentHoldOutHint, experimentMetric,
         metricClicks, metricReceipts, metricConversions, experimentHours, experimentHoursHint, experimentEarly,
         experimentCertainty, experimentCertaintyHint, experimentSample, experimentSampleHint, experimentDoubt,
-        experimentUndecided,
+        experimentDoubtRemedy, experimentUndecided,
         undecidedFirst, undecidedWait, experimentNumberWrong, experimentTwoWrong, experimentSumWrong,
         experimentHoursMissing, missingExperiment, experimentSummary, experimentSummaryHoldOut, experimentSummaryTime,
         experimentWaiting, experimentRunning,

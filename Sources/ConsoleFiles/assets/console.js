@@ -27,8 +27,8 @@
         source.onmessage = (event) => exchange(event.data);
         // The server says why it sends nothing, as when newer pages took its place.
         source.addEventListener("refused", (event) => { close(); words.textContent = event.data; });
-        // Of another state: its buttons are others, too. What the address says of something that was done is over.
-        source.addEventListener("changed", () => { close(); location.replace(location.pathname); });
+        // Of another state: its buttons are others, too. What the address says of something that was done, or was refused, is over.
+        source.addEventListener("changed", () => { close(); location.replace(live.dataset.path.split("/live")[0] || "/"); });
         source.onerror = () => {
             words.textContent = control.dataset.lost;
             // The session is over: the page itself leads to the sign-in.

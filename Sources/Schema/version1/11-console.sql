@@ -389,6 +389,9 @@ BEGIN
         IF role <> 'marketing' OR whole.paused_by = who OR whole.paused_by = '' AND EXISTS (SELECT FROM delivery_wave w
             WHERE w.delivery_id = delivery AND w.held_at IS NOT NULL AND w.passed_at IS NULL) THEN
             allowed := allowed || ARRAY['resume'];
+        ELSIF whole.state = 'paused' THEN
+            -- Who edits it could start it again.
+            allowed := array_remove(allowed, 'edit');
         END IF;
     END IF;
     -- Only the recall changes its second delivery.
@@ -405,8 +408,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_actions(pushmta_engine.console_caller, bigint) IS
     'What a signed-in user may do to a delivery, whatever its state. Operators may do everything. Authors may start, move, edit, pause, '
-    'stop and recall the deliveries they have started or had analysed, and resume those that they or a guard of a wave have paused. Who '
-    'may compose may duplicate what a draft can say.';
+    'stop and recall the deliveries they have started or had analysed, and resume those that they or a guard of a wave have paused; they '
+    'may not edit one that somebody else has paused. Who may compose may duplicate what a draft can say.';
 
 CREATE FUNCTION pushmta_engine.console_control(caller pushmta_engine.console_caller, action text, delivery bigint,
     start_at timestamptz DEFAULT NULL) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

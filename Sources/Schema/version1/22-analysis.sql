@@ -289,7 +289,7 @@ COMMENT ON FUNCTION pushmta_engine.count_held(bigint) IS
     'Counts the messages of a delivery''s held parts that are not counted yet, and notes those with the longest values.';
 
 -- Nothing was noted for a delivery that was not analysed. Then the longest values are looked for among its first 10,000 messages,
--- a share of them for each application. Nothing is sent meanwhile: that takes 12 ms, all of a chunk 60.
+-- a share of them for each application. The delivery is locked meanwhile: this takes 12 ms, among all 50,000 of a chunk 60 ms.
 CREATE FUNCTION pushmta_engine.longest_messages(delivery bigint, application integer, most integer)
     RETURNS TABLE (subscription_id bigint, target_id bigint, bytes integer) LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -489,7 +489,7 @@ BEGIN
     END IF;
     PERFORM refuse_recurring(delivery);
     PERFORM refuse_unlisted(delivery);
-    PERFORM check_start_at(delivery, begins);
+    PERFORM check_start_at(delivery, start_at);
     INSERT INTO start_request AS r (delivery_id, start_at, kind, name)
     SELECT delivery, CASE WHEN begins > now() THEN begins END, l.kind, l.name FROM acting_login() l
     ON CONFLICT ON CONSTRAINT start_request_pkey DO UPDATE SET start_at = excluded.start_at, kind = excluded.kind, name = excluded.name,
