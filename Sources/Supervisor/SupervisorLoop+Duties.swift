@@ -257,7 +257,8 @@ extension SupervisorLoop {
                 // not free.
                 if chunk.done, chunk.parts == 0 { self.events.finish.fire() }
                 if chunk.parts > 0 { self.workAppeared() }
-            }
+            },
+            roomMade: { self.events.preparation.fire() }
         )
         return duty("Preparing deliveries", event: events.preparation) {
             try await preparation.prepareAll() ? Self.workInterval : self.pollInterval

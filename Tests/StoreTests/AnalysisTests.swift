@@ -188,6 +188,18 @@ struct AnalysisTests {
         #expect(try await fixture.assertEquation(id))
     }
 
+    @Test("A small delivery that was prepared early starts, and ends its preparation, with one chunk")
+    func releasedAtOnce() async throws {
+        let (fixture, id) = try await edited()
+        try await start(fixture, id, after: "30 minutes")
+        try await prepare(fixture)
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = now() WHERE id = \(id)")
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
+        let chunk = try await fixture.store.prepareChunk(job)
+        #expect(chunk.done && chunk.parts > 0)
+        #expect(try await state(fixture, id) == .inProgress)
+    }
+
     @Test("A start long after the analysis drops it, so that devices registered since are reached")
     func startedLater() async throws {
         let (fixture, id) = try await edited()

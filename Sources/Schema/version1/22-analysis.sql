@@ -72,9 +72,11 @@ COMMENT ON TABLE pushmta_engine.delivery_longest IS
     'they are rendered.';
 CREATE INDEX delivery_longest_delivery ON pushmta_engine.delivery_longest (delivery_id, bytes DESC);
 
-CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text LANGUAGE sql STABLE
+-- In plpgsql, a session plans it once: it is asked at each start.
+CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT md5(jsonb_build_array(d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user, d.allow_duplicates,
+BEGIN
+    RETURN (SELECT md5(jsonb_build_array(d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user, d.allow_duplicates,
         d.one_time_code, d.seed_names, d.priority,
         (SELECT jsonb_agg(x.category_id ORDER BY x.application_id) FROM delivery_application x WHERE x.delivery_id = d.id),
         (SELECT jsonb_agg(jsonb_build_array(to_jsonb(a) - 'icon' - 'changed_at' - 'label', to_jsonb(e) - 'changed_at' - 'active',
@@ -105,7 +107,8 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
             JOIN subscription s ON s.id = n.subscription_id
             JOIN delivery_application x ON x.delivery_id = d.id AND x.application_id = s.application_id
             WHERE d.seed_names IS NULL OR n.name = ANY(d.seed_names)))::text)
-    FROM pushmta_engine.delivery d WHERE d.id = preparation_digest.delivery $$;
+    FROM pushmta_engine.delivery d WHERE d.id = preparation_digest.delivery);
+END $$;
 COMMENT ON FUNCTION pushmta_engine.preparation_digest(bigint) IS
     'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, frequency caps, control groups, seed '
     'addresses, priority, applications, accounts, credentials, mappings.';
@@ -166,13 +169,15 @@ CREATE FUNCTION pushmta_engine.forget_findings(delivery bigint) RETURNS void LAN
     DELETE FROM delivery_problem b WHERE b.delivery_id = forget_findings.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.forget_findings(bigint) IS 'Deletes what the analysis of a delivery found.';
 
-CREATE FUNCTION pushmta_engine.analysis_fault(delivery bigint, begins timestamptz) RETURNS text LANGUAGE sql STABLE
+CREATE FUNCTION pushmta_engine.analysis_fault(delivery bigint, begins timestamptz) RETURNS text LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT CASE WHEN d.frozen_digest <> preparation_digest(d.id)
+BEGIN
+    RETURN (SELECT CASE WHEN d.frozen_digest <> preparation_digest(d.id)
             THEN 'its content, target, seed addresses, application or credential has changed since'
         WHEN begins > d.frozen_until THEN
             format('it would be %s old at the start', justify_interval(date_trunc('minute', begins - d.frozen_at))) END
-    FROM pushmta_engine.delivery d WHERE d.id = analysis_fault.delivery AND d.frozen_until IS NOT NULL $$;
+    FROM pushmta_engine.delivery d WHERE d.id = analysis_fault.delivery AND d.frozen_until IS NOT NULL);
+END $$;
 COMMENT ON FUNCTION pushmta_engine.analysis_fault(bigint, timestamptz) IS
     'Why the messages that were prepared for a delivery may not leave from this moment on; null if they may, or if there are none.';
 

@@ -299,8 +299,9 @@ CREATE FUNCTION pushmta_engine.is_gated(delivery bigint) RETURNS boolean LANGUAG
     SELECT EXISTS (SELECT FROM release_check c WHERE c.delivery_id = is_gated.delivery) $$;
 COMMENT ON FUNCTION pushmta_engine.is_gated(bigint) IS 'Whether a delivery is counted before it leaves, because it may need an approval.';
 
-CREATE FUNCTION pushmta_engine.start_approved(delivery bigint) RETURNS void LANGUAGE sql
+CREATE FUNCTION pushmta_engine.start_approved(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
     WITH begun AS (
         UPDATE pushmta_engine.delivery d SET start_at = now(), valid_until = end_of(d, now()), starts_approved = false, changed_at = now()
         WHERE d.id = start_approved.delivery AND d.state = 'pending' AND d.starts_approved AND d.gate = ''
@@ -308,15 +309,19 @@ CREATE FUNCTION pushmta_engine.start_approved(delivery bigint) RETURNS void LANG
     ), approved AS (
         UPDATE approval a SET start_at = now() FROM begun b WHERE a.delivery_id = b.id AND a.voided_at IS NULL
     )
-    UPDATE experiment e SET look_at = now() FROM begun b WHERE e.delivery_id = b.id $$;
+    UPDATE experiment e SET look_at = now() FROM begun b WHERE e.delivery_id = b.id;
+END $$;
 COMMENT ON FUNCTION pushmta_engine.start_approved(bigint) IS
     'Gives a locked delivery that starts as soon as it is approved its start: now, if nothing holds it any more.';
 
-CREATE FUNCTION pushmta_engine.close_gate(delivery bigint) RETURNS void LANGUAGE sql
+-- In plpgsql, a session plans it once: it is called for each delivery that is scheduled or analysed.
+CREATE FUNCTION pushmta_engine.close_gate(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
     UPDATE pushmta_engine.delivery d SET gate = c.problem FROM release_check c
     WHERE d.id = close_gate.delivery AND c.delivery_id = d.id AND d.state = 'pending' AND d.gate <> c.problem;
-    SELECT start_approved(close_gate.delivery) $$;
+    PERFORM start_approved(close_gate.delivery);
+END $$;
 COMMENT ON FUNCTION pushmta_engine.close_gate(bigint) IS
     'Notes what a locked scheduled delivery waits for, or that it may begin.';
 

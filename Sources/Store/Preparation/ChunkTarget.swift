@@ -205,20 +205,27 @@ extension ChunkTarget {
     /// The columns of a delivery `d` that determine its target.
     static let columnsSQL = """
         d.one_per_user, d.allow_duplicates, d.target_filter, d.target_sql, coalesce(d.filter_now, greatest(d.start_at, now())),
-            EXISTS (SELECT FROM pushmta_engine.delivery_application x
+            \(any("""
+                FROM pushmta_engine.delivery_application x
                 JOIN pushmta_engine.application a ON a.id = x.application_id
                 JOIN pushmta_engine.delivery_application y ON y.delivery_id = x.delivery_id AND y.application_id > x.application_id
                 JOIN pushmta_engine.application b ON b.id = y.application_id AND b.platform = a.platform
                     AND b.environment = a.environment
-                WHERE x.delivery_id = d.id),
-            \(ExclusionSources.columnSQL), d.one_time_code, NOT d.one_time_code AND (EXISTS (
-                SELECT FROM pushmta_engine.category_opt_out o WHERE o.category_id = d.category_id)
-                OR EXISTS (SELECT FROM pushmta_engine.delivery_application x
+                WHERE x.delivery_id = d.id
+                """)),
+            \(ExclusionSources.columnSQL), d.one_time_code, NOT d.one_time_code AND (
+                \(any("FROM pushmta_engine.category_opt_out o WHERE o.category_id = d.category_id"))
+                OR \(any("""
+                    FROM pushmta_engine.delivery_application x
                     JOIN pushmta_engine.category_opt_out o ON o.category_id = x.category_id
-                    WHERE x.delivery_id = d.id AND x.category_id <> d.category_id)),
+                    WHERE x.delivery_id = d.id AND x.category_id <> d.category_id
+                    """))),
             d.seed_names IS DISTINCT FROM '{}', pushmta_engine.cap_kind(d.id), \(ControlGroups.columnsSQL),
             \(servicesSQL), \(forgetfulSQL)
         """
+
+    /// Whether rows exist. Of EXISTS, PostgreSQL may make a hash of the rows of all deliveries, each time.
+    static func any(_ rows: String) -> String { "coalesce((SELECT true \(rows) LIMIT 1), false)" }
 
     /// The services of delivery `d`, and the first of them that keeps no history of behaviour.
     private static let servicesSQL = "ARRAY(SELECT DISTINCT v.id \(ofDelivery) ORDER BY 1)"
@@ -412,12 +419,12 @@ struct ExclusionSources: OptionSet, Sendable, Hashable {
     static let columnSQL: String = {
         let own = keys.map { source, column, _ in
             """
-            + CASE WHEN EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = d.id AND e.\(column) IS NOT NULL)
+            + CASE WHEN \(ChunkTarget.any("FROM pushmta.delivery_exclusion e WHERE e.delivery_id = d.id AND e.\(column) IS NOT NULL"))
                 THEN \(source.rawValue) ELSE 0 END
             """
         }
         return """
-            CASE WHEN EXISTS (SELECT FROM pushmta_engine.delivery_exclusion_list l WHERE l.delivery_id = d.id)
+            CASE WHEN \(ChunkTarget.any("FROM pushmta_engine.delivery_exclusion_list l WHERE l.delivery_id = d.id"))
                 THEN \(lists.rawValue) ELSE 0 END \(own.joined(separator: " "))
             """
     }()

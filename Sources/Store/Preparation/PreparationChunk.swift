@@ -108,7 +108,7 @@ struct PreparationChunk {
         -> ChunkResult
     {
         if place.isPrepared {
-            try await transaction.execute(end)
+            try await transaction.execute(end())
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false)
         }
         if place.kind == "explicit" {
@@ -169,10 +169,11 @@ struct PreparationChunk {
         return try await finish(after: chunk, transaction)
     }
 
-    /// Releases the next held parts of a delivery that has started.
+    /// Releases the next held parts of a delivery that has started. Its preparation ends with the last of them: of ten
+    /// thousand small deliveries that start at once, none waits for a second turn.
     private func release(_ transaction: PostgresTransaction) async throws -> ChunkResult {
         let parts = max(1, Int(limit) / max(1, Int(partSize)))
-        let released = try await transaction.execute([
+        let results = try await transaction.execute([
             PostgresStatement(
                 "SELECT pushmta_engine.release_parts($1, $2)",
                 [.int64(deliveryID), .int32(Int32(clamping: parts))]
@@ -182,8 +183,20 @@ struct PreparationChunk {
                 "DELETE FROM pushmta_engine.delivery_longest WHERE delivery_id = $1",
                 [.int64(deliveryID)]
             ),
-        ])[0].one { Int(try $0.int32()) }
-        return ChunkResult(messages: 0, excluded: 0, parts: released, done: false, busy: false)
+            end(
+                where: """
+                    prepared AND NOT EXISTS (
+                        SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = $1 AND p.state = 'held')
+                    """
+            ),
+        ])
+        return ChunkResult(
+            messages: 0,
+            excluded: 0,
+            parts: try results[0].one { Int(try $0.int32()) },
+            done: try results[2].oneOrNil { try $0.bool() } != nil,
+            busy: false
+        )
     }
 
     /// Counts the parts that were created, if they are held.
@@ -246,14 +259,14 @@ struct PreparationChunk {
         return chunk
     }
 
-    /// All messages are prepared.
-    private var end: PostgresStatement {
+    /// All messages are prepared. It returns a row if the condition on the delivery holds.
+    private func end(where condition: String = "true") -> PostgresStatement {
         PostgresStatement(
             """
             UPDATE pushmta_engine.delivery SET prepared = true, changed_at = now(),
                 state = CASE WHEN state = 'preparing' THEN 'in_progress' ELSE state END,
                 preparing_host = CASE WHEN state = 'preparing' THEN '' ELSE preparing_host END
-            WHERE id = $1
+            WHERE id = $1 AND \(condition) RETURNING true
             """,
             [.int64(deliveryID)]
         )
@@ -263,13 +276,13 @@ struct PreparationChunk {
         var (messages, parts) = (chunk?.messages ?? 0, chunk?.parts ?? 0)
         if target.hasSeeds {
             let seeds = PostgresStatement(Self.seeds(target), [.int64(deliveryID), .int32(partSize)])
-            let made = try await transaction.execute([seeds] + plan(isLast: true) + countHeld + [end])[0].one { row in
+            let made = try await transaction.execute([seeds] + plan(isLast: true) + countHeld + [end()])[0].one { row in
                 (messages: try row.int64(), parts: Int(try row.int64()))
             }
             messages += made.messages
             parts += made.parts
         } else {
-            try await transaction.execute(plan(isLast: true) + countHeld + [end])
+            try await transaction.execute(plan(isLast: true) + countHeld + [end()])
         }
         return ChunkResult(
             messages: messages,

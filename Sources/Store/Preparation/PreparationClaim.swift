@@ -14,7 +14,8 @@ extension Store {
     /// - Parameters:
     ///   - taken: deliveries that the host is already preparing. One that was prepared before its start is claimed again
     ///     when it starts.
-    ///   - least: the minimum priority: the host already has more urgent ones.
+    ///   - least: the minimum priority: the host already has more urgent ones. Deliveries that start soon are claimed
+    ///     only with the default.
     ///   - limit: the maximum number.
     ///   - freezeSeconds: how long before its start a delivery is prepared, and how long an analysis is good for a start.
     /// - Returns: an empty list if there is nothing to claim.

@@ -39,6 +39,8 @@ actor PreparationDuty {
     private let analyst: DeliveryAnalyst
     /// Called when a chunk is committed, so that children can start on it, and when a delivery is prepared.
     private let chunkMade: @Sendable (ChunkResult) -> Void
+    /// Called when deliveries that start soon can begin again.
+    private let roomMade: @Sendable () -> Void
     private var jobs: [PreparationJob] = []
     /// Deliveries with at least one chunk: they may have to wait for the next one.
     private var begun: Set<Int64> = []
@@ -58,7 +60,8 @@ actor PreparationDuty {
         logger: Logger,
         analyst: DeliveryAnalyst,
         isClaiming: @escaping @Sendable () -> Bool,
-        chunkMade: @escaping @Sendable (ChunkResult) -> Void
+        chunkMade: @escaping @Sendable (ChunkResult) -> Void,
+        roomMade: @escaping @Sendable () -> Void
     ) {
         self.store = store
         self.slowStore = slowStore
@@ -68,6 +71,7 @@ actor PreparationDuty {
         self.analyst = analyst
         self.isClaiming = isClaiming
         self.chunkMade = chunkMade
+        self.roomMade = roomMade
     }
 
     /// Prepares until there is nothing left to prepare now. Returns whether it did anything or more is to come.
@@ -90,6 +94,8 @@ actor PreparationDuty {
     ///   do not begin.
     private func beginNew(atLeast least: Int16 = .min) async throws -> Bool {
         guard isClaiming() else { return false }
+        // Every claim looks past those that wait to be rendered, so there are few.
+        let least = hasRoomForAnalyses ? least : max(least, .min + 1)
         let room = Self.newAtOnce - jobs.count { !waiting.contains($0.deliveryID) && $0.priority >= least }
         let new = try await store.claimDeliveriesToPrepare(
             host: hostID,
@@ -234,6 +240,8 @@ actor PreparationDuty {
 
     private static func keys(_ job: PreparationJob) -> Logger.Metadata { ["delivery": "\(job.deliveryID)"] }
 
+    private var hasRoomForAnalyses: Bool { analyses.count < Self.newAtOnce }
+
     /// Renders messages of a delivery that is prepared before its start, in parallel with the preparation of others.
     private func analyseSeparately(_ job: PreparationJob) {
         analyses.append(job)
@@ -242,6 +250,8 @@ actor PreparationDuty {
             while let job = analyses.first {
                 await endAnalysis(of: job)
                 analyses.removeAll { $0.isSame(as: job) }
+                // Not at the first place: deliveries that are claimed together cost little more than one.
+                if analyses.count == Self.newAtOnce / 2 { roomMade() }
             }
         }
     }

@@ -73,6 +73,14 @@ struct TargetPlanTests {
         return (fixture, try await fixture.store.mapping(named: "people"))
     }
 
+    @Test("What a delivery's target needs is read by its id, not from the rows of all deliveries")
+    func ofOneDelivery() async throws {
+        let fixture = try await StoreFixture.make()
+        let sql = "SELECT d.id, \(ChunkTarget.columnsSQL) FROM pushmta_engine.delivery d WHERE d.id = ANY($1)"
+        let found = try await explain(fixture, "bigint[]", sql, "'{1}'", settings: "SET enable_seqscan = on")
+        #expect(!found.contains("hashed"), "\(found)")
+    }
+
     @Test("Without a filter only the index is read; with one, the application's subscriptions are read once, in order")
     func filters() async throws {
         let (fixture, mapping) = try await make()

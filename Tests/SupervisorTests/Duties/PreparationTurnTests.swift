@@ -3,6 +3,7 @@ import PostgresClient
 import PushCore
 import Store
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Supervisor
@@ -74,6 +75,38 @@ import Testing
         #expect(try await site.store.deliveryProgress(urgent).state == .inProgress)
     }
 
+    @Test("However many deliveries start soon, few wait to be rendered, and the others follow")
+    func earlyOnes() async throws {
+        let site = try await SupervisorSite.make(subscriptions: 60)
+        for _ in 0..<30 { _ = try await site.startDelivery() }
+        try await site.connection.run(
+            script: "UPDATE pushmta_engine.delivery SET start_at = now() + interval '10 minutes'"
+        )
+        func count(_ condition: String) async throws -> Int64 {
+            let statement = PostgresStatement("SELECT count(*) FROM pushmta_engine.delivery WHERE \(condition)")
+            return try await site.connection.execute(statement).one { try $0.int64() }
+        }
+        let (gate, opener) = AsyncStream<Void>.makeStream()
+        let calls = Mutex(0)
+        let duty = Self.duty(
+            site.store,
+            maxReadyParts: 10_000,
+            analyse: { _, _ in
+                for await _ in gate {}
+                return AnalysisFindings()
+            },
+            roomMade: { calls.withLock { $0 += 1 } }
+        )
+        _ = try await duty.prepareAll()
+        #expect(try await count("frozen_at IS NOT NULL") == 10)
+        opener.finish()
+        try await eventually("a call for the others") { calls.withLock { $0 > 0 } }
+        try await eventually("all are analysed") {
+            _ = try await duty.prepareAll()
+            return try await count("analysed") == 30
+        }
+    }
+
     @Test("A delivery whose first messages would not be sent is editing again, and others go on")
     func refusedByItsTrial() async throws {
         let site = try await SupervisorSite.make(subscriptions: 60)
@@ -114,9 +147,13 @@ import Testing
     private static func duty(
         _ store: Store,
         maxReadyParts: Int = 8,
+        analyse: @escaping @Sendable (Store, PreparationJob) async throws -> AnalysisFindings? = { _, _ in
+            AnalysisFindings()
+        },
         trial: @escaping @Sendable (PreparationJob) -> ChunkTrial? = { _ in nil },
         isClaiming: @escaping @Sendable () -> Bool = { true },
-        chunkMade: @escaping @Sendable (ChunkResult) -> Void = { _ in }
+        chunkMade: @escaping @Sendable (ChunkResult) -> Void = { _ in },
+        roomMade: @escaping @Sendable () -> Void = {}
     ) -> PreparationDuty {
         var settings = SupervisorSettings(Settings())
         settings.mta.preparation.messagesPerPart = 10
@@ -129,12 +166,13 @@ import Testing
             settings: settings,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
             analyst: DeliveryAnalyst(
-                analyse: { _, _ in AnalysisFindings() },
+                analyse: analyse,
                 trial: trial,
                 look: { _, _ in .problem("") }
             ),
             isClaiming: isClaiming,
-            chunkMade: chunkMade
+            chunkMade: chunkMade,
+            roomMade: roomMade
         )
     }
 }
