@@ -98,7 +98,8 @@ import Testing
             roomMade: { calls.withLock { $0 += 1 } }
         )
         _ = try await duty.prepareAll()
-        #expect(try await count("frozen_at IS NOT NULL") == 10)
+        // Ten wait, and at most ten others were begun together with the last of them.
+        #expect((10...20).contains(try await count("frozen_at IS NOT NULL")))
         opener.finish()
         try await eventually("a call for the others") { calls.withLock { $0 > 0 } }
         try await eventually("all are analysed") {
