@@ -395,6 +395,31 @@ import Testing
         await site.close()
     }
 
+    /// Nobody could edit or start it any more, and its alarm would stay.
+    @Test(arguments: [true, false]) func aRejectedDeliveryIsGivenUp(byRemovingItsDraft: Bool) async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let eve = try await site.session(.marketing, name: "eve")
+        _ = try await eve.post("/deliveries/\(id)/reject", form: ["words": "Too loud"])
+        #expect(try await site.admin.alarms(delivery: id).map(\.code) == ["delivery_returned"])
+        #expect(try await !eve.get("/deliveries/\(id)").text.contains("/deliveries/\(id)/stop"))
+        #expect(try await mia.get("/deliveries/\(id)").text.contains("href=\"/deliveries/\(id)/stop\""))
+        let path = byRemovingItsDraft ? "\(draft)/remove" : "/deliveries/\(id)/stop"
+        let question = try await mia.get(path).text
+        let words = byRemovingItsDraft ? "Delivery \(id), which came back to its author, is stopped" : "It is being edited"
+        #expect(question.contains(words), "\(question)")
+        #expect(try await mia.post(path).status == .seeOther)
+        #expect(try await site.admin.deliveryProgress(id).state == .stopped)
+        #expect(try await site.admin.alarms(delivery: id).isEmpty)
+        let left: HTTPResponse.Status = byRemovingItsDraft ? .notFound : .ok
+        #expect(try await mia.get("\(draft)/content").status == left)
+        #expect(try await !mia.get("/deliveries").text.contains("rejected by user eve"))
+        await site.close()
+    }
+
     @Test func aDeliveryIsRecalled() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
@@ -429,6 +454,12 @@ import Testing
         #expect(second.contains("It replaces or removes the messages of delivery <a href=\"\(path)\">"))
         #expect(second.contains("people who got messages of delivery \(id)") && !second.contains("named by another"))
         #expect(!second.contains("/deliveries/\(child)/recall"))
+        // Who may recall it may also stop that one.
+        #expect(second.contains("href=\"/deliveries/\(child)/stop\""))
+        #expect(try await !eve.get("/deliveries/\(child)").text.contains("/deliveries/\(child)/stop"))
+        #expect(try await eve.post("/deliveries/\(child)/stop").status == .forbidden)
+        #expect(try await mia.post("/deliveries/\(child)/stop").status == .seeOther)
+        #expect(try await site.admin.deliveryProgress(child).state == .stopped)
         #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
         await site.close()
     }

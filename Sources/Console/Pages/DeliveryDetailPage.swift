@@ -207,6 +207,7 @@ struct DeliveryDetailPage: Sendable {
             let asked = needsApproval ? moment.map { catalogue.text(.requestAt, $0) } : nil
             return (.moveTitle, asked ?? start, .moveButton)
         case .edit: return (.editTitle, catalogue[.editText], .editButton)
+        case .stop where row.state == .editing: return (.stopTitle, catalogue[.stopEditedText], .stopButton)
         case .stop, .pause, .resume, .recall, .duplicate:
             return (.stopTitle, catalogue.text(.stopText, count: row.pending, pending), .stopButton)
         }
@@ -417,7 +418,7 @@ struct DeliveryDetailPage: Sendable {
         // There is nothing to recall before it begins.
         case .paused: [.resume, .stop, row.startedAt == nil ? .edit : .recall, .duplicate]
         case .finished, .stopped, .recalled: [.recall, .duplicate]
-        case .editing: [.duplicate]
+        case .editing: [.stop, .duplicate]
         }
     }
 

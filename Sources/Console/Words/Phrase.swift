@@ -45,7 +45,7 @@ enum Phrase: String, Sendable, CaseIterable {
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
         pauseButton, resumeButton, operatorResumes, stopButton,
-        stopTitle, stopText,
+        stopTitle, stopText, stopEditedText,
         cancelButton, formCancel,
         targetGrowing, targetLast, targetUnknown, targetSoFar, aboutTitle, aboutWhom, aboutCondition, aboutLists,
         aboutSeeds, aboutNamed, aboutRecalled, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy,
@@ -194,6 +194,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // The composer.
     case menuCompose, composeTitle, newDraft, draftLabel, draftLabelHint, startFrom, startEmpty, begin, draftsTitle,
         columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,
+        removeDraftTitle, removeDraftText, removeDraftStops,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,
         countExcludedLists, countExact, countEstimated, countDevices, countLeftOut,
