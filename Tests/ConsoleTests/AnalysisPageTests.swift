@@ -219,7 +219,8 @@ import Testing
         let moved = try await mia.post("\(path)/reschedule", form: ["at": second])
         #expect(moved.headers[.location] == "\(path)?done=reschedule")
         #expect(try await site.admin.deliveryProgress(id).startAt?.internetText.prefix(16) == second.prefix(16))
-        #expect(try await mia.get("\(path)/edit").text.contains("Edit this delivery again?"))
+        let editing = try await mia.get("\(path)/edit").text
+        #expect(editing.contains("Edit this delivery again?") && editing.contains("and its approval, if it has one"))
         #expect(try await mia.post("\(path)/edit").headers[.location] == "\(draft)/send")
         #expect(try await mia.get("\(draft)/content").text.contains("Hello"))
         #expect(try await site.admin.deliveryProgress(id).state == .editing)
@@ -306,6 +307,11 @@ import Testing
             #expect(own.contains(words), "\(words)")
         }
         #expect(!own.contains("\(path)/start") && !own.contains("\(path)/request"))
+        // Who types the address reads what it waits for.
+        let typed = try await mia.get("\(path)/start")
+        #expect(typed.status == .conflict && typed.text.contains("State of the delivery: waits for approval."))
+        let sent = try await mia.post("\(path)/start")
+        #expect(sent.status == .conflict && sent.text.contains("it waits for an approval"), "\(sent.text)")
         let now = try await mia.get("/").text
         #expect(now.contains("One of your deliveries waits for the approval of a colleague"))
         #expect(now.contains(">waits for approval</span>"), "as the list and the page say")
@@ -409,7 +415,7 @@ import Testing
         #expect(try await mia.get("/deliveries/\(id)").text.contains("href=\"/deliveries/\(id)/stop\""))
         let path = byRemovingItsDraft ? "\(draft)/remove" : "/deliveries/\(id)/stop"
         let question = try await mia.get(path).text
-        let words = byRemovingItsDraft ? "Delivery \(id), which came back to its author, is stopped" : "It is being edited"
+        let words = byRemovingItsDraft ? "Delivery \(id), which came back to its author" : "It is being edited"
         #expect(question.contains(words), "\(question)")
         #expect(try await mia.post(path).status == .seeOther)
         #expect(try await site.admin.deliveryProgress(id).state == .stopped)
@@ -460,6 +466,10 @@ import Testing
         #expect(try await eve.post("/deliveries/\(child)/stop").status == .forbidden)
         #expect(try await mia.post("/deliveries/\(child)/stop").status == .seeOther)
         #expect(try await site.admin.deliveryProgress(child).state == .stopped)
+        // As after a rejection: nobody edits it.
+        let rejected = try await mia.get("/deliveries/\(child)?done=reject").text
+        #expect(rejected.contains("so it is stopped. Its delivery can be recalled again."), "\(rejected)")
+        #expect(!rejected.contains("edits it again") && rejected.contains("and was given up: <a href=\"\(path)\">"))
         #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
         await site.close()
     }

@@ -133,7 +133,14 @@ struct DeliveryDetailPage: Sendable {
         } catch ConsoleProblem.conflict(let words) {
             return try await show(call, refused: words)
         }
-        let progress = try await responder.database.run { try await $0.deliveryProgress(id) }
+        let (progress, standing) = try await responder.database.run { store in
+            (try await store.deliveryProgress(id), try await store.approval(ofDelivery: id).standing)
+        }
+        // An address that somebody typed or kept.
+        guard Self.actions(on: progress).contains(action), action != .start || standing != .awaited else {
+            let state = DeliveryWords(row: progress, catalogue: catalogue, standing: standing).state.words
+            throw ConsoleProblem.conflict(catalogue.text(.actionNotNow, state))
+        }
         let isStart = [.start, .request, .reschedule].contains(action)
         if isStart, let words = try await refusal(ofStart: moment, progress) {
             return try await show(call, refused: words)
@@ -141,10 +148,7 @@ struct DeliveryDetailPage: Sendable {
         let shown = moment.map {
             composer.shown($0, call.query[Composer.momentField] ?? "", zone(call.query))
         }
-        let needsApproval =
-            action == .reschedule
-            ? try await responder.database.run { try await $0.approval(ofDelivery: id).standing != nil } : false
-        let words = words(action, progress, at: shown, needsApproval: needsApproval)
+        let words = words(action, progress, at: shown, needsApproval: standing != nil)
         var values: PageValues = [
             "subject": .text(DeliveryWords(row: progress, catalogue: catalogue).name), "text": .text(words.text),
             "action": .text("/deliveries/\(id)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
@@ -271,7 +275,9 @@ struct DeliveryDetailPage: Sendable {
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
         values["mayTake"] = .flag(call.mayOperate)
         if let done = call.query["done"].flatMap({ Self.done[$0] ?? RecurrencePage.done[$0] ?? ArchivePage.done[$0] }) {
-            values["done"] = .text(catalogue[done])
+            // Nobody edits the second delivery of a recall.
+            let isRecallRejected = done == .doneReject && values["recallOf"] != nil
+            values["done"] = .text(catalogue[isRecallRejected ? .doneRejectRecall : done])
             values["isDone"] = .flag(true)
         }
         return .page(
@@ -313,7 +319,13 @@ struct DeliveryDetailPage: Sendable {
         let (recalled, lasting) = try await responder.database.run { store in
             (try await store.delivery(recalledBy: id), try await store.lastingRecall(ofDelivery: id))
         }
-        if let recalled { values["recallOf"] = .group(["recalledID": .text("\(recalled)")]) }
+        if let recalled {
+            let isGivenUp = progress.state == .stopped && progress.startedAt == nil
+            values["recallOf"] = .group([
+                "recalledID": .text("\(recalled)"),
+                "recallWords": .text(catalogue[isGivenUp ? .recallGivenUp : .recallOf]),
+            ])
+        }
         // Nothing is recalled twice, and no recall is recalled.
         if recalled != nil || lasting != nil { values["mayRecall"] = .flag(false) }
         return values
