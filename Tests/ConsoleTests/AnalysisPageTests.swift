@@ -398,6 +398,21 @@ import Testing
         for path in ["/deliveries/\(id)", "/deliveries", "/deliveries?state=editing"] {
             #expect(try await mia.get(path).text.contains(">rejected by user eve</span>"), "\(path)")
         }
+        // Changed, it has another number. Links to the old one lead there, and it says what became of that one.
+        var last = id
+        for title in ["Quiet", "Quieter"] {
+            let form = ["version": try await version(mia, draft), "ios.title": title]
+            _ = try await mia.post("\(draft)/content", form: form)
+            last = try await analyse(mia, draft)
+            #expect(last != id)
+            #expect(try await mia.get("/deliveries/\(id)").headers[.location] == "/deliveries/\(last)")
+            try await prepare(site, AnalysisFindings())
+            if title == "Quiet" { _ = try await mia.post("/deliveries/\(last)/edit") }
+        }
+        let changed = try await eve.get("/deliveries/\(last)").text
+        #expect(changed.contains("Before a change it was delivery \(id)."), "\(changed)")
+        #expect(changed.contains("user eve rejected it: Too loud"), "\(changed)")
+        #expect(try await mia.get("/deliveries/999999").status == .notFound)
         await site.close()
     }
 

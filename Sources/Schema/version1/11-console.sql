@@ -944,6 +944,29 @@ CREATE INDEX console_draft_owner ON pushmta_engine.console_draft (owner, changed
 CREATE INDEX console_draft_changed ON pushmta_engine.console_draft (changed_at DESC);
 CREATE INDEX console_draft_delivery ON pushmta_engine.console_draft (delivery_id) WHERE delivery_id IS NOT NULL;
 
+CREATE TABLE pushmta_engine.delivery_former (
+    former_id bigint PRIMARY KEY,
+    delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery ON DELETE CASCADE,
+    -- Why it came back to its author; empty if the author took it back.
+    reason text NOT NULL
+);
+COMMENT ON TABLE pushmta_engine.delivery_former IS
+    'The numbers that deliveries had before their drafts were changed: a changed draft makes another delivery, and links to the old one '
+    'lead there.';
+CREATE INDEX delivery_former_delivery ON pushmta_engine.delivery_former (delivery_id);
+
+CREATE FUNCTION pushmta_engine.formers_of(wanted bigint) RETURNS TABLE (former_id bigint, reason text)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT f.former_id, f.reason FROM delivery_former f WHERE f.delivery_id = wanted ORDER BY f.former_id DESC $$;
+COMMENT ON FUNCTION pushmta_engine.formers_of(bigint) IS
+    'The numbers that a delivery had before its draft was changed, newest first, and why each came back to its author.';
+
+CREATE FUNCTION pushmta_engine.delivery_formerly(wanted bigint) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT f.delivery_id FROM delivery_former f WHERE f.former_id = wanted $$;
+COMMENT ON FUNCTION pushmta_engine.delivery_formerly(bigint) IS
+    'The delivery that had this number before its draft was changed; null if there is none.';
+
 -- The fields that filters use, so that a target can be counted while it is written. It has no push token, and nothing else that is
 -- needed to send a message.
 CREATE VIEW pushmta_engine.console_audience AS
@@ -1069,6 +1092,9 @@ COMMENT ON FUNCTION pushmta_engine.console_drop_delivery(bigint) IS
 CREATE FUNCTION pushmta_engine.console_replace_delivery(old bigint, made bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
+DECLARE
+    -- Nobody knows the number of one that was made only for proofs.
+    why text := (SELECT d.state_reason FROM delivery d WHERE d.id = old AND d.started_by <> '');
 BEGIN
     UPDATE delivery p SET parent_delivery_id = made WHERE p.parent_delivery_id = old AND p.proof;
     -- Who chose what it takes over has made it, too.
@@ -1082,11 +1108,14 @@ BEGIN
         UPDATE delivery d SET recurrence_of = made WHERE d.recurrence_of = old;
         UPDATE delivery d SET started_by = o.started_by FROM delivery o WHERE d.id = made AND o.id = old;
     END IF;
+    UPDATE delivery_former f SET delivery_id = made WHERE f.delivery_id = old;
     PERFORM console_drop_delivery(old);
+    INSERT INTO delivery_former (former_id, delivery_id, reason)
+    SELECT old, made, why WHERE why IS NOT NULL AND NOT EXISTS (SELECT FROM delivery d WHERE d.id = old);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_replace_delivery(bigint, bigint) IS
     'Replaces a delivery of an earlier version of a draft by that of the present one, which takes over what drafts do not say: its proofs, '
-    'its health signal and its recurrence. Refuses what cannot recur.';
+    'its health signal and its recurrence. Its number leads to the new one. Refuses what cannot recur.';
 
 CREATE FUNCTION pushmta_engine.console_stopped_with(caller pushmta_engine.console_caller, draft bigint) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
