@@ -521,6 +521,30 @@ import Testing
         await site.close()
     }
 
+    /// Another recall can still reach those messages.
+    @Test func whatAGivenUpRecallLeavesIsNotTooLate() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        _ = try await mia.post("\(path)/start")
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.delivery_part SET state = 'done', finished_at = now(), sent = size WHERE delivery_id = \(id)
+            """
+        )
+        let form = ["reason": "Wrong price", "mode": "remove", "title": "", "body": ""]
+        _ = try await mia.post("\(path)/recall", form: form)
+        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
+        try await site.admin.stopDelivery(child)
+        let page = try await mia.get(path).text
+        for words in ["Removal not confirmed yet</dt><dd><bdi>7<", "Too late</dt><dd><bdi>0<"] {
+            #expect(page.contains(words), "\(words): \(page)")
+        }
+        await site.close()
+    }
+
     @Test func aReplacementNeedsATextAndAKey() async throws {
         let site = try await ConsoleSite.start()
         try await site.subscriptions(7)
