@@ -106,7 +106,7 @@ WITH given (role, kind, privileges, objects) AS (
         -- table.
         ('public', 'function', 'EXECUTE',
             'pushmta_engine.as_percent pushmta_engine.circuit_of pushmta_engine.event_alarms pushmta_engine.event_names '
-            'pushmta_engine.expiry_step '
+            'pushmta_engine.expiry_step pushmta_engine.recall_alarms '
             'pushmta_engine.expiry_text pushmta_engine.difference_words pushmta_engine.error_share '
             'pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.has_unread pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
@@ -157,7 +157,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
             'pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
             'pushmta_engine.approval_of pushmta_engine.console_judge pushmta_engine.console_recall pushmta_engine.recall_of '
-            'pushmta_engine.copy_source pushmta_engine.caps_of '
+            'pushmta_engine.copy_source pushmta_engine.caps_of pushmta_engine.formers_of pushmta_engine.delivery_formerly '
             'pushmta_engine.approval_standings pushmta_engine.recalled_by pushmta_engine.replaceable_platforms '
             'pushmta_engine.lasting_recall '
             'pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
@@ -175,7 +175,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_duplicate pushmta_engine.console_keep_template pushmta_engine.console_remove_template '
             'pushmta_engine.console_find_reader pushmta_engine.console_prove_draft pushmta_engine.console_read_view '
             'pushmta_engine.console_reader '
-            'pushmta_engine.console_remove_draft '
+            'pushmta_engine.console_remove_draft pushmta_engine.console_stopped_with '
             'pushmta_engine.console_save_draft pushmta_engine.console_start_draft pushmta_engine.filter_number '
             'pushmta_engine.check_start_at pushmta_engine.console_check_draft '
             'pushmta_engine.filter_time pushmta_engine.parse_filter '

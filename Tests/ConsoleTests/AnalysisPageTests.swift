@@ -219,7 +219,8 @@ import Testing
         let moved = try await mia.post("\(path)/reschedule", form: ["at": second])
         #expect(moved.headers[.location] == "\(path)?done=reschedule")
         #expect(try await site.admin.deliveryProgress(id).startAt?.internetText.prefix(16) == second.prefix(16))
-        #expect(try await mia.get("\(path)/edit").text.contains("Edit this delivery again?"))
+        let editing = try await mia.get("\(path)/edit").text
+        #expect(editing.contains("Edit this delivery again?") && editing.contains("and its approval, if it has one"))
         #expect(try await mia.post("\(path)/edit").headers[.location] == "\(draft)/send")
         #expect(try await mia.get("\(draft)/content").text.contains("Hello"))
         #expect(try await site.admin.deliveryProgress(id).state == .editing)
@@ -306,6 +307,11 @@ import Testing
             #expect(own.contains(words), "\(words)")
         }
         #expect(!own.contains("\(path)/start") && !own.contains("\(path)/request"))
+        // Who types the address reads what it waits for.
+        let typed = try await mia.get("\(path)/start")
+        #expect(typed.status == .conflict && typed.text.contains("State of the delivery: waits for approval."))
+        let sent = try await mia.post("\(path)/start")
+        #expect(sent.status == .conflict && sent.text.contains("it waits for an approval"), "\(sent.text)")
         let now = try await mia.get("/").text
         #expect(now.contains("One of your deliveries waits for the approval of a colleague"))
         #expect(now.contains(">waits for approval</span>"), "as the list and the page say")
@@ -392,6 +398,46 @@ import Testing
         for path in ["/deliveries/\(id)", "/deliveries", "/deliveries?state=editing"] {
             #expect(try await mia.get(path).text.contains(">rejected by user eve</span>"), "\(path)")
         }
+        // Changed, it has another number. Links to the old one lead there, and it says what became of that one.
+        var last = id
+        for title in ["Quiet", "Quieter"] {
+            let form = ["version": try await version(mia, draft), "ios.title": title]
+            _ = try await mia.post("\(draft)/content", form: form)
+            last = try await analyse(mia, draft)
+            #expect(last != id)
+            #expect(try await mia.get("/deliveries/\(id)").headers[.location] == "/deliveries/\(last)")
+            try await prepare(site, AnalysisFindings())
+            if title == "Quiet" { _ = try await mia.post("/deliveries/\(last)/edit") }
+        }
+        let changed = try await eve.get("/deliveries/\(last)").text
+        #expect(changed.contains("Before a change it was delivery \(id)."), "\(changed)")
+        #expect(changed.contains("user eve rejected it: Too loud"), "\(changed)")
+        #expect(try await mia.get("/deliveries/999999").status == .notFound)
+        await site.close()
+    }
+
+    /// Nobody could edit or start it any more, and its alarm would stay.
+    @Test(arguments: [true, false]) func aRejectedDeliveryIsGivenUp(byRemovingItsDraft: Bool) async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let eve = try await site.session(.marketing, name: "eve")
+        _ = try await eve.post("/deliveries/\(id)/reject", form: ["words": "Too loud"])
+        #expect(try await site.admin.alarms(delivery: id).map(\.code) == ["delivery_returned"])
+        #expect(try await !eve.get("/deliveries/\(id)").text.contains("/deliveries/\(id)/stop"))
+        #expect(try await mia.get("/deliveries/\(id)").text.contains("href=\"/deliveries/\(id)/stop\""))
+        let path = byRemovingItsDraft ? "\(draft)/remove" : "/deliveries/\(id)/stop"
+        let question = try await mia.get(path).text
+        let words = byRemovingItsDraft ? "Delivery \(id), which came back to its author" : "It is being edited"
+        #expect(question.contains(words), "\(question)")
+        #expect(try await mia.post(path).status == .seeOther)
+        #expect(try await site.admin.deliveryProgress(id).state == .stopped)
+        #expect(try await site.admin.alarms(delivery: id).isEmpty)
+        let left: HTTPResponse.Status = byRemovingItsDraft ? .notFound : .ok
+        #expect(try await mia.get("\(draft)/content").status == left)
+        #expect(try await !mia.get("/deliveries").text.contains("rejected by user eve"))
         await site.close()
     }
 
@@ -429,6 +475,16 @@ import Testing
         #expect(second.contains("It replaces or removes the messages of delivery <a href=\"\(path)\">"))
         #expect(second.contains("people who got messages of delivery \(id)") && !second.contains("named by another"))
         #expect(!second.contains("/deliveries/\(child)/recall"))
+        // Who may recall it may also stop that one.
+        #expect(second.contains("href=\"/deliveries/\(child)/stop\""))
+        #expect(try await !eve.get("/deliveries/\(child)").text.contains("/deliveries/\(child)/stop"))
+        #expect(try await eve.post("/deliveries/\(child)/stop").status == .forbidden)
+        #expect(try await mia.post("/deliveries/\(child)/stop").status == .seeOther)
+        #expect(try await site.admin.deliveryProgress(child).state == .stopped)
+        // As after a rejection: nobody edits it.
+        let rejected = try await mia.get("/deliveries/\(child)?done=reject").text
+        #expect(rejected.contains("so it is stopped. Its delivery can be recalled again."), "\(rejected)")
+        #expect(!rejected.contains("edits it again") && rejected.contains("and was given up: <a href=\"\(path)\">"))
         #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
         await site.close()
     }
@@ -462,6 +518,30 @@ import Testing
         #expect(second != child)
         #expect(try await site.admin.deliveryProgress(second).state == .editing)
         #expect(try await mia.get("/deliveries/\(second)").text.contains("data-path="))
+        await site.close()
+    }
+
+    /// Another recall can still reach those messages.
+    @Test func whatAGivenUpRecallLeavesIsNotTooLate() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        _ = try await mia.post("\(path)/start")
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.delivery_part SET state = 'done', finished_at = now(), sent = size WHERE delivery_id = \(id)
+            """
+        )
+        let form = ["reason": "Wrong price", "mode": "remove", "title": "", "body": ""]
+        _ = try await mia.post("\(path)/recall", form: form)
+        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
+        try await site.admin.stopDelivery(child)
+        let page = try await mia.get(path).text
+        for words in ["Removal not confirmed yet</dt><dd><bdi>7<", "Too late</dt><dd><bdi>0<"] {
+            #expect(page.contains(words), "\(words): \(page)")
+        }
         await site.close()
     }
 

@@ -695,6 +695,8 @@ import Testing
         let late = try await mia.post("\(draft)/applications", form: ["label": "Late", "version": "1"])
         #expect(late.status == .conflict)
         #expect(try await mia.get("\(draft)/applications").text.contains("Changed"))
+        #expect(try await max.get("\(draft)/remove").status == .notFound)
+        #expect(try await mia.get("\(draft)/remove").text.contains("Remove this draft?"))
         #expect(try await mia.post("\(draft)/remove").headers[.location] == "/compose?done=remove")
         await site.close()
     }

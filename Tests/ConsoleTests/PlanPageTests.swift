@@ -235,6 +235,7 @@ import Testing
                 PERFORM pushmta.set_experiment(\(id), '[{"percent": 45}, {"percent": 45, "label": "B",
                     "content": {"ios": {"title": "Hi"}}}]',
                     hold_out_percent => 10);
+                PERFORM pushmta.analyze_delivery(\(id));
             END $$
             """
         )

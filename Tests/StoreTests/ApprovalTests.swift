@@ -171,7 +171,13 @@ struct ApprovalTests {
         #expect(opened == 0 && progress.state == .pending && progress.waitingReason.contains("grown to 106"))
         #expect(try await fixture.claim(limit: 10).isEmpty)
         let alarms = try await fixture.store.alarms(delivery: id)
-        #expect(alarms.map(\.code) == ["delivery_unapproved"] && alarms.first?.severity == .critical)
+        #expect(alarms.map(\.code) == ["delivery_unapproved"] && alarms.first?.severity == .warning)
+        // Only when little time is left.
+        for (minutes, alarmCount) in [(50, 0), (10, 1), (0, 1)] {
+            let start = "now() + interval '\(minutes) minutes'"
+            try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = \(start) WHERE id = \(id)")
+            #expect(try await fixture.store.alarms(delivery: id).count == alarmCount, "\(minutes)")
+        }
         try await approve(fixture, id)
         #expect(try await fixture.store.openGates() == 1)
         try await prepare(fixture)

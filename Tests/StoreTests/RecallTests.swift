@@ -326,6 +326,10 @@ struct RecallTests {
         while try await fixture.store.listRecalled() {}
         #expect(try await fixture.store.deliveryProgress(other).state == .pending)
         #expect(try await report(fixture, id).child == other)
+        // The first one is still no delivery of its own, and needs nobody any more.
+        for second in [child, other] { #expect(try await fixture.store.delivery(recalledBy: second) == id) }
+        #expect(try await refusal { try await fixture.store.recallDelivery(child, reason: "r") } == "PM185")
+        #expect(try await fixture.alarms("delivery_returned").isEmpty)
     }
 
     @Test("A replacement that goes to only one of several services leaves out who opted out there")

@@ -72,6 +72,7 @@ struct Composer: Sendable {
         [
             ConsoleRoute(.get, Self.path, .role(.marketing)) { try await list($0) },
             ConsoleRoute(.post, Self.path, .role(.marketing)) { try await add($0) },
+            ConsoleRoute(.get, Self.path + "/{id}/remove", .role(.marketing)) { try await confirmRemoval($0) },
             ConsoleRoute(.post, Self.path + "/{id}/remove", .role(.marketing)) { try await remove($0) },
         ] + applicationRoutes + targetRoutes + contentRoutes + previewRoutes + whenRoutes + experimentRoutes
             + limitRoutes + approvalRoutes + sendRoutes
@@ -153,6 +154,30 @@ struct Composer: Sendable {
             )
         }
         return .redirect("\(Self.path)/\(id)/\(Step.applications.rawValue)")
+    }
+
+    private func confirmRemoval(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let id = try call.number("id")
+        let (draft, delivery) = try await responder.database.run { store in
+            (
+                try await store.consoleDraft(id, by: call.actor),
+                try await store.delivery(stoppedWithDraft: id, by: call.actor)
+            )
+        }
+        return .page(
+            ConsolePage(
+                "confirm",
+                title: catalogue[.removeDraftTitle],
+                [
+                    "subject": .text(name(draft)),
+                    "text": .text(
+                        delivery.map { catalogue.text(.removeDraftStops, "\($0)") } ?? catalogue[.removeDraftText]
+                    ),
+                    "action": .text("\(Self.path)/\(id)/remove"), "button": .text(catalogue[.removeDraft]),
+                    "back": .text(Self.path),
+                ]
+            )
+        )
     }
 
     private func remove(_ call: ConsoleCall) async throws -> ConsoleReply {

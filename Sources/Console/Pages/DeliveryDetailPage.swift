@@ -133,7 +133,14 @@ struct DeliveryDetailPage: Sendable {
         } catch ConsoleProblem.conflict(let words) {
             return try await show(call, refused: words)
         }
-        let progress = try await responder.database.run { try await $0.deliveryProgress(id) }
+        let (progress, standing) = try await responder.database.run { store in
+            (try await store.deliveryProgress(id), try await store.approval(ofDelivery: id).standing)
+        }
+        // An address that somebody typed or kept.
+        guard Self.actions(on: progress).contains(action), action != .start || standing != .awaited else {
+            let state = DeliveryWords(row: progress, catalogue: catalogue, standing: standing).state.words
+            throw ConsoleProblem.conflict(catalogue.text(.actionNotNow, state))
+        }
         let isStart = [.start, .request, .reschedule].contains(action)
         if isStart, let words = try await refusal(ofStart: moment, progress) {
             return try await show(call, refused: words)
@@ -141,10 +148,7 @@ struct DeliveryDetailPage: Sendable {
         let shown = moment.map {
             composer.shown($0, call.query[Composer.momentField] ?? "", zone(call.query))
         }
-        let needsApproval =
-            action == .reschedule
-            ? try await responder.database.run { try await $0.approval(ofDelivery: id).standing != nil } : false
-        let words = words(action, progress, at: shown, needsApproval: needsApproval)
+        let words = words(action, progress, at: shown, needsApproval: standing != nil)
         var values: PageValues = [
             "subject": .text(DeliveryWords(row: progress, catalogue: catalogue).name), "text": .text(words.text),
             "action": .text("/deliveries/\(id)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
@@ -207,6 +211,7 @@ struct DeliveryDetailPage: Sendable {
             let asked = needsApproval ? moment.map { catalogue.text(.requestAt, $0) } : nil
             return (.moveTitle, asked ?? start, .moveButton)
         case .edit: return (.editTitle, catalogue[.editText], .editButton)
+        case .stop where row.state == .editing: return (.stopTitle, catalogue[.stopEditedText], .stopButton)
         case .stop, .pause, .resume, .recall, .duplicate:
             return (.stopTitle, catalogue.text(.stopText, count: row.pending, pending), .stopButton)
         }
@@ -220,7 +225,14 @@ struct DeliveryDetailPage: Sendable {
     {
         let id = try call.number("id")
         let below = call.query["below"].flatMap { Int64($0) } ?? .max
-        let facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
+        let facts: DeliveryFacts
+        do {
+            facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
+        } catch let error as StoreError where error.code == .notFound {
+            let present = try await responder.database.run { try await $0.delivery(formerly: id) }
+            guard let present else { throw error }
+            return .redirect("/deliveries/\(present)")
+        }
         if below == .max { await responder.deliveries.note(facts) }
         return try await Figures.$zone.withValue(facts.reasons.clock) {
             try await page(call, facts, below: below, refused: refused, decision: decision)
@@ -270,7 +282,9 @@ struct DeliveryDetailPage: Sendable {
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
         values["mayTake"] = .flag(call.mayOperate)
         if let done = call.query["done"].flatMap({ Self.done[$0] ?? RecurrencePage.done[$0] ?? ArchivePage.done[$0] }) {
-            values["done"] = .text(catalogue[done])
+            // Nobody edits the second delivery of a recall.
+            let isRecallRejected = done == .doneReject && values["recallOf"] != nil
+            values["done"] = .text(catalogue[isRecallRejected ? .doneRejectRecall : done])
             values["isDone"] = .flag(true)
         }
         return .page(
@@ -312,20 +326,38 @@ struct DeliveryDetailPage: Sendable {
         let (recalled, lasting) = try await responder.database.run { store in
             (try await store.delivery(recalledBy: id), try await store.lastingRecall(ofDelivery: id))
         }
-        if let recalled { values["recallOf"] = .group(["recalledID": .text("\(recalled)")]) }
+        if let recalled {
+            let isGivenUp = progress.state == .stopped && progress.startedAt == nil
+            values["recallOf"] = .group([
+                "recalledID": .text("\(recalled)"),
+                "recallWords": .text(catalogue[isGivenUp ? .recallGivenUp : .recallOf]),
+            ])
+        }
         // Nothing is recalled twice, and no recall is recalled.
         if recalled != nil || lasting != nil { values["mayRecall"] = .flag(false) }
         return values
     }
 
-    /// The saved audience that a delivery's filter was copied from, and the delivery that it is a copy of.
+    /// The saved audience that a delivery's filter was copied from, the delivery that it is a copy of, and the numbers
+    /// that it had before.
     private func origin(_ id: Int64) async throws -> PageValues {
-        let (audience, source) = try await responder.database.run { store in
-            (try await store.audience(ofDelivery: id), try await store.copySource(ofDelivery: id))
+        let (audience, source, formers) = try await responder.database.run { store in
+            (
+                try await store.audience(ofDelivery: id), try await store.copySource(ofDelivery: id),
+                try await store.formers(ofDelivery: id)
+            )
         }
         var values: PageValues = [:]
         if !audience.isEmpty { values["audience"] = .text(catalogue.text(.audienceOrigin, audience)) }
         if let source { values["copied"] = .group(["copiedID": .text("\(source)")]) }
+        values["formers"] = .list(
+            formers.map { former -> PageValues in
+                [
+                    "formerWords": .text(catalogue.text(.formerNumber, "\(former.id)")),
+                    "formerReason": .text(former.reason),
+                ]
+            }
+        )
         return values
     }
 
@@ -417,7 +449,7 @@ struct DeliveryDetailPage: Sendable {
         // There is nothing to recall before it begins.
         case .paused: [.resume, .stop, row.startedAt == nil ? .edit : .recall, .duplicate]
         case .finished, .stopped, .recalled: [.recall, .duplicate]
-        case .editing: [.duplicate]
+        case .editing: [.stop, .duplicate]
         }
     }
 

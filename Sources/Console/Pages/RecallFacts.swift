@@ -34,9 +34,16 @@ struct RecallFacts: Sendable {
         guard let child else { return 0 }
         let progress = child.progress
         let unconfirmed = report.mode == .remove ? max(progress.sent - report.removed, 0) : 0
-        // Before its messages are made, nobody knows whom it reaches.
-        let waiting = progress.state.isFinal ? 0 : progress.prepared ? progress.pending : report.tooLate
+        // Before its messages are made, nobody knows whom it reaches. If it was given up, another one may come.
+        let isOpen = isGivenUp || !progress.state.isFinal && !progress.prepared
+        let waiting = isOpen ? report.tooLate : progress.state.isFinal ? 0 : progress.pending
         return min(unconfirmed + waiting, report.tooLate)
+    }
+
+    /// Whether its second delivery has ended without having begun: the delivery can be recalled again.
+    private var isGivenUp: Bool {
+        guard let progress = child?.progress else { return false }
+        return progress.state == .stopped && progress.startedAt == nil
     }
 
     /// Whether its report changes no more.
@@ -44,7 +51,7 @@ struct RecallFacts: Sendable {
         guard report.pending == 0 else { return false }
         guard let progress = child?.progress else { return true }
         guard progress.state.isFinal, progress.pending == 0 else { return false }
-        guard outstanding > 0, let end = progress.finishedAt else { return true }
+        guard outstanding > 0, !isGivenUp, let end = progress.finishedAt else { return true }
         return end.advanced(byMilliseconds: Self.confirmation) <= now
     }
 }

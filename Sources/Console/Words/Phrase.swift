@@ -45,7 +45,7 @@ enum Phrase: String, Sendable, CaseIterable {
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
         pauseButton, resumeButton, operatorResumes, stopButton,
-        stopTitle, stopText,
+        stopTitle, stopText, stopEditedText, actionNotNow,
         cancelButton, formCancel,
         targetGrowing, targetLast, targetUnknown, targetSoFar, aboutTitle, aboutWhom, aboutCondition, aboutLists,
         aboutSeeds, aboutNamed, aboutRecalled, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy,
@@ -62,7 +62,7 @@ enum Phrase: String, Sendable, CaseIterable {
         otherLimits
     // A delivery before its start.
     case factStarts, startNowButton, startAtButton, moveButton, moveTitle, editButton, editTitle, editText,
-        duplicateButton, openDraft, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
+        duplicateButton, openDraft, formerNumber, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
         analysisRunning, analysisNote, analysisKept, analysisDropped, analysisCount, analysisRendered,
         analysisRenderedOf, analysisRenderedEach, analysisSizes, analysisBytes, analysisRefused, analysisTakes,
         analysisEnds, boundZone, boundHours, boundWave, boundWinner, byLocaleTitle,
@@ -100,7 +100,7 @@ enum Phrase: String, Sendable, CaseIterable {
         recallNewTitle, recallNewBody, recallOnlyReplace, recallNoKey, recallTextMissing, recallAlready, recallSent,
         doneRecall, auditRecall, recalledTitle, recalledBy,
         recalledReason, recallUnsent, recallReplaced, recallRemoved, recallNotReplaced, recallNotRemoved,
-        recallTooLate, recallChild, recallOf
+        recallTooLate, recallChild, recallOf, recallGivenUp
     // The approval of a delivery.
     case approvalOwnAwaited, approvalStartsAtOnce, approvalStartsAt, approvalStartsOver, approvalStartsNever,
         approvalRequestedBy, requestButton, requestAtButton, requestTitle, requestNow, requestAt, requestSmall,
@@ -108,7 +108,7 @@ enum Phrase: String, Sendable, CaseIterable {
     case approvalTitle, approvalAwaited, approvalOutdated, approvalAbove, approvalMakers, approvalBy, approvalAt,
         approvalMessages, approvalComment, approvalWords, rejectReasonMissing, approvalStale, approveButton,
         rejectButton, withdrawButton, doneApprove,
-        doneReject,
+        doneReject, doneRejectRecall,
         doneWithdraw, auditApprove, auditReject, auditWithdraw, auditApprovalRule, auditPerson
     // The deliveries that wait for one.
     case menuApprovals, approvalsTitle, approvalsNote, noApprovals, approvalOwn, approvalsAwaited
@@ -194,6 +194,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // The composer.
     case menuCompose, composeTitle, newDraft, draftLabel, draftLabelHint, startFrom, startEmpty, begin, draftsTitle,
         columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,
+        removeDraftTitle, removeDraftText, removeDraftStops,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,
         countExcludedLists, countExact, countEstimated, countDevices, countLeftOut,

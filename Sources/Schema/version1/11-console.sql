@@ -383,7 +383,9 @@ DECLARE
 BEGIN
     SELECT s.user_name, s.user_role INTO who, role FROM console_session_of(caller, true) s WHERE NOT s.is_one_time;
     SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
-    IF role IN ('operate', 'admin') OR role = 'marketing' AND whole.started_by = who THEN
+    -- Who may recall a delivery may also pause and stop what replaces or removes its messages.
+    IF role IN ('operate', 'admin') OR role = 'marketing' AND who IN (whole.started_by,
+        (SELECT o.started_by FROM pushmta_engine.delivery o WHERE o.id = recalled_by(delivery))) THEN
         allowed := ARRAY['pause', 'stop', 'start', 'request', 'reschedule', 'edit', 'recall'];
         -- The author also decides what follows a guard that has paused it.
         IF role <> 'marketing' OR whole.paused_by = who OR whole.paused_by = '' AND EXISTS (SELECT FROM delivery_wave w
@@ -396,7 +398,7 @@ BEGIN
     END IF;
     -- Only the recall changes its second delivery.
     IF recalled_by(delivery) IS NOT NULL THEN
-        allowed := ARRAY(SELECT u.name FROM unnest(allowed) u(name) WHERE u.name NOT IN ('reschedule', 'edit', 'recall'));
+        allowed := ARRAY(SELECT u.name FROM unnest(allowed) u(name) WHERE u.name IN ('pause', 'resume', 'stop'));
     END IF;
     -- A draft has neither targets nor exclusions of single people, nor SQL; without them it would go to more people.
     IF role <> 'read' AND whole.kind = 'batch' AND whole.target_kind = 'subscribers' AND whole.target_sql IS NULL AND NOT whole.proof
@@ -409,22 +411,30 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_actions(pushmta_engine.console_caller, bigint) IS
     'What a signed-in user may do to a delivery, whatever its state. Operators may do everything. Authors may start, move, edit, pause, '
     'stop and recall the deliveries they have started or had analysed, and resume those that they or a guard of a wave have paused; they '
-    'may not edit one that somebody else has paused. Who may compose may duplicate what a draft can say.';
+    'may not edit one that somebody else has paused. They may also pause and stop the second delivery of a recall of theirs. Who may '
+    'compose may duplicate what a draft can say.';
 
 CREATE FUNCTION pushmta_engine.console_control(caller pushmta_engine.console_caller, action text, delivery bigint,
     start_at timestamptz DEFAULT NULL) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_user_of(caller, ARRAY['marketing', 'operate', 'admin']);
+    found_state text;
     was_paused boolean;
 BEGIN
     IF NOT action = ANY(console_actions(caller, delivery)) THEN
         -- Raises the error for an insufficient role.
         PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
     END IF;
-    IF action IN ('start', 'request') AND lock_delivery(delivery) NOT IN ('analysing', 'ready') THEN
-        RAISE EXCEPTION 'Delivery % is no longer analysed: it has gone back to its author, or was started.', delivery
-            USING ERRCODE = 'PM008', HINT = 'Load its page again.';
+    IF action IN ('start', 'request') THEN
+        found_state := lock_delivery(delivery);
+        IF found_state NOT IN ('analysing', 'ready') THEN
+            RAISE EXCEPTION 'Delivery % cannot be started now: %.', delivery,
+                CASE WHEN found_state = 'editing' THEN 'it has gone back to its author' WHEN found_state <> 'pending' THEN 'it was started'
+                    WHEN (SELECT d.gate <> '' FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN 'it waits for an approval'
+                    ELSE 'it has its start already' END
+                USING ERRCODE = 'PM008', HINT = 'Load its page again.';
+        END IF;
     END IF;
     was_paused := (SELECT d.state = 'paused' FROM pushmta_engine.delivery d WHERE d.id = delivery);
     -- First, so that it is not logged again under the console's login.
@@ -934,6 +944,29 @@ CREATE INDEX console_draft_owner ON pushmta_engine.console_draft (owner, changed
 CREATE INDEX console_draft_changed ON pushmta_engine.console_draft (changed_at DESC);
 CREATE INDEX console_draft_delivery ON pushmta_engine.console_draft (delivery_id) WHERE delivery_id IS NOT NULL;
 
+CREATE TABLE pushmta_engine.delivery_former (
+    former_id bigint PRIMARY KEY,
+    delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery ON DELETE CASCADE,
+    -- Why it came back to its author; empty if the author took it back.
+    reason text NOT NULL
+);
+COMMENT ON TABLE pushmta_engine.delivery_former IS
+    'The numbers that deliveries had before their drafts were changed: a changed draft makes another delivery, and links to the old one '
+    'lead there.';
+CREATE INDEX delivery_former_delivery ON pushmta_engine.delivery_former (delivery_id);
+
+CREATE FUNCTION pushmta_engine.formers_of(wanted bigint) RETURNS TABLE (former_id bigint, reason text)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT f.former_id, f.reason FROM delivery_former f WHERE f.delivery_id = wanted ORDER BY f.former_id DESC $$;
+COMMENT ON FUNCTION pushmta_engine.formers_of(bigint) IS
+    'The numbers that a delivery had before its draft was changed, newest first, and why each came back to its author.';
+
+CREATE FUNCTION pushmta_engine.delivery_formerly(wanted bigint) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT f.delivery_id FROM delivery_former f WHERE f.former_id = wanted $$;
+COMMENT ON FUNCTION pushmta_engine.delivery_formerly(bigint) IS
+    'The delivery that had this number before its draft was changed; null if there is none.';
+
 -- The fields that filters use, so that a target can be counted while it is written. It has no push token, and nothing else that is
 -- needed to send a message.
 CREATE VIEW pushmta_engine.console_audience AS
@@ -1059,6 +1092,9 @@ COMMENT ON FUNCTION pushmta_engine.console_drop_delivery(bigint) IS
 CREATE FUNCTION pushmta_engine.console_replace_delivery(old bigint, made bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
+DECLARE
+    -- Nobody knows the number of one that was made only for proofs.
+    why text := (SELECT d.state_reason FROM delivery d WHERE d.id = old AND d.started_by <> '');
 BEGIN
     UPDATE delivery p SET parent_delivery_id = made WHERE p.parent_delivery_id = old AND p.proof;
     -- Who chose what it takes over has made it, too.
@@ -1072,11 +1108,28 @@ BEGIN
         UPDATE delivery d SET recurrence_of = made WHERE d.recurrence_of = old;
         UPDATE delivery d SET started_by = o.started_by FROM delivery o WHERE d.id = made AND o.id = old;
     END IF;
+    UPDATE delivery_former f SET delivery_id = made WHERE f.delivery_id = old;
     PERFORM console_drop_delivery(old);
+    INSERT INTO delivery_former (former_id, delivery_id, reason)
+    SELECT old, made, why WHERE why IS NOT NULL AND NOT EXISTS (SELECT FROM delivery d WHERE d.id = old);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_replace_delivery(bigint, bigint) IS
     'Replaces a delivery of an earlier version of a draft by that of the present one, which takes over what drafts do not say: its proofs, '
-    'its health signal and its recurrence. Refuses what cannot recur.';
+    'its health signal and its recurrence. Its number leads to the new one. Refuses what cannot recur.';
+
+CREATE FUNCTION pushmta_engine.console_stopped_with(caller pushmta_engine.console_caller, draft bigint) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    held pushmta_engine.console_draft := console_own_draft(console_composer(caller), draft, NULL);
+BEGIN
+    -- One that was made only for proofs was never started. A recurring one goes on without its draft.
+    RETURN (SELECT d.id FROM pushmta_engine.delivery d WHERE d.id = held.delivery_id AND d.state = 'editing' AND d.started_by <> ''
+        AND NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = d.id));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_stopped_with(pushmta_engine.console_caller, bigint) IS
+    'The delivery that is stopped when a draft is removed: it came back to its author, whose draft is the only place where it can be '
+    'edited. Null if there is none.';
 
 CREATE FUNCTION pushmta_engine.console_remove_draft(caller pushmta_engine.console_caller, draft bigint) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -1084,12 +1137,18 @@ CREATE FUNCTION pushmta_engine.console_remove_draft(caller pushmta_engine.consol
 DECLARE
     who text := console_composer(caller);
     held pushmta_engine.console_draft := console_own_draft(who, draft, NULL);
+    given_up bigint := console_stopped_with(caller, draft);
 BEGIN
     DELETE FROM console_draft d WHERE d.id = draft;
     PERFORM note_audit(who, 'draft.remove', draft::text, held.label, caller.address);
+    IF given_up IS NOT NULL THEN
+        -- First, so that it is not logged again under the console's login.
+        PERFORM note_audit(who, 'delivery.stop', given_up::text, held.label, caller.address);
+        PERFORM pushmta.stop_delivery(given_up);
+    END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_remove_draft(pushmta_engine.console_caller, bigint) IS
-    'Deletes a draft. A delivery created for its proofs stays, as the proofs do.';
+    'Deletes a draft, and stops its delivery if that came back to its author. A delivery created for its proofs stays, as the proofs do.';
 
 CREATE FUNCTION pushmta_engine.console_make_delivery(held pushmta_engine.console_draft, content text, filter text, exclude text[],
     settings jsonb) RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$

@@ -121,6 +121,23 @@ COMMENT ON FUNCTION pushmta_engine.event_alarms() IS
     'The alarms of consumers of events: they have not read for a quarter of the time for which events are kept, or have lost some, or '
     'their webhook does not get through.';
 
+-- The table that it reads is created later.
+CREATE FUNCTION pushmta_engine.recall_alarms() RETURNS TABLE (severity text, code text, subject_kind text, subject text, text text,
+    remedy text, since timestamptz, delivery_id bigint) LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT 'warning', 'delivery_returned', 'delivery', d.id::text,
+        'it recalls another delivery, could not be sent and was stopped: ' || replace(d.state_reason, E'\n', '; '),
+        format('recall that one again; pushmta delivery archive %s ends this alarm', d.id), d.changed_at, d.id
+    FROM pushmta_engine.delivery d WHERE d.state = 'stopped' AND d.state_reason <> '' AND d.recurrence_of IS NULL
+        AND d.archived_at IS NULL AND d.finished_at > now() - interval '1 day' AND EXISTS (SELECT FROM recall r WHERE r.child_id = d.id);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.recall_alarms() IS
+    'The alarms of second deliveries of recalls that could not be sent, until the recall is repeated. A day later their texts are of no '
+    'use.';
+
 -- Each branch returns the same columns. It reads the view of its subject where there is one, so that a fact is defined once.
 CREATE VIEW pushmta.alarm AS
 -- Gateways and applications.
@@ -325,12 +342,13 @@ WHERE d.state = 'pending' AND d.start_at < now() - interval '1 minute' AND d.wai
     AND d.parent_delivery_id IS NULL
 HAVING count(*) > 0
 UNION ALL
--- From an hour before their start, when somebody can still approve them in time.
-SELECT CASE WHEN d.start_at <= now() THEN 'critical' ELSE 'warning' END, 'delivery_unapproved', 'delivery', d.id::text,
+-- When little time is left. It waits for a person, so nothing is broken.
+SELECT 'warning', 'delivery_unapproved', 'delivery', d.id::text,
     format('it %s at %s UTC and is held: %s', CASE WHEN d.start_at <= now() THEN 'was to begin' ELSE 'begins' END,
         to_char(d.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), d.gate),
     format('somebody who did not make it can approve it: pushmta delivery approve %s', d.id), NULL, d.id
-FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.gate <> '' AND d.analysed AND d.start_at < now() + interval '1 hour'
+FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.gate <> '' AND d.analysed
+    AND d.start_at < now() + interval '15 minutes'
     AND NOT d.starts_approved
 UNION ALL
 -- Deliveries that wait for the same thing raise one alarm.
@@ -387,12 +405,7 @@ SELECT 'warning', 'delivery_returned', 'delivery', d.id::text,
 -- A run that comes back pauses its recurrence, which has its own alarm.
 FROM pushmta_engine.delivery d WHERE d.state = 'editing' AND d.state_reason <> '' AND d.recurrence_of IS NULL
 UNION ALL
--- The second delivery of a recall. A day later its text is of no use.
-SELECT 'warning', 'delivery_returned', 'delivery', d.id::text,
-    'it recalls another delivery, could not be sent and was stopped: ' || replace(d.state_reason, E'\n', '; '),
-    format('recall that one again; pushmta delivery archive %s ends this alarm', d.id), d.changed_at, d.id
-FROM pushmta_engine.delivery d WHERE d.state = 'stopped' AND d.state_reason <> '' AND d.recurrence_of IS NULL
-    AND d.archived_at IS NULL AND d.finished_at > now() - interval '1 day'
+SELECT x.severity, x.code, x.subject_kind, x.subject, x.text, x.remedy, x.since, x.delivery_id FROM pushmta_engine.recall_alarms() x
 UNION ALL
 SELECT 'warning', 'recurrence_paused', 'delivery', r.delivery_id::text,
     'it makes no further runs: ' || replace(r.reason, E'\n', '; '),

@@ -12,6 +12,8 @@ CREATE TABLE pushmta_engine.recall (
     name text NOT NULL,
     recalled_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     child_id bigint UNIQUE REFERENCES pushmta_engine.delivery,
+    -- Second deliveries that were given up before they began.
+    earlier_ids bigint[] NOT NULL DEFAULT '{}',
     -- The parts up to this one are listed.
     listed_through bigint NOT NULL DEFAULT 0,
     listed_at timestamptz,
@@ -160,7 +162,7 @@ BEGIN
     ELSIF mode IS NULL OR mode NOT IN ('stop', 'replace', 'remove') OR (mode = 'replace') <> (content IS NOT NULL) THEN
         RAISE EXCEPTION 'Delivery % was not recalled: the mode is not stop, replace or remove, or does not fit the content.', whole.id
             USING ERRCODE = 'PM007', HINT = 'Give a content with replace, and only with it.';
-    ELSIF whole.kind = 'continuous' OR whole.proof OR EXISTS (SELECT FROM recall r WHERE r.child_id = whole.id) THEN
+    ELSIF whole.kind = 'continuous' OR whole.proof OR recalled_by(whole.id) IS NOT NULL THEN
         RAISE EXCEPTION 'Delivery % is continuous, a proof or itself a recall, and cannot be recalled.', whole.id
             USING ERRCODE = 'PM185', HINT = 'Stop it with pushmta.stop_delivery.';
     ELSIF whole.state IN ('editing', 'analysing', 'ready') THEN
@@ -208,7 +210,8 @@ BEGIN
     INSERT INTO recall AS r (delivery_id, mode, reason, kind, name, child_id)
     VALUES (delivery, mode, reason, who.kind, who.name, child)
     ON CONFLICT ON CONSTRAINT recall_pkey DO UPDATE SET mode = excluded.mode, reason = excluded.reason, kind = excluded.kind,
-        name = excluded.name, recalled_at = excluded.recalled_at, child_id = excluded.child_id, listed_through = 0, listed_at = NULL;
+        name = excluded.name, recalled_at = excluded.recalled_at, child_id = excluded.child_id, listed_through = 0, listed_at = NULL,
+        earlier_ids = r.earlier_ids || array_remove(ARRAY[r.child_id], NULL);
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN child;
 END $$;
@@ -347,9 +350,9 @@ COMMENT ON FUNCTION pushmta_engine.recall_of(bigint) IS 'The report of one recal
 
 CREATE FUNCTION pushmta_engine.recalled_by(child bigint) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT r.delivery_id FROM recall r WHERE r.child_id = recalled_by.child $$;
+    SELECT r.delivery_id FROM recall r WHERE r.child_id = recalled_by.child OR r.earlier_ids @> ARRAY[recalled_by.child] $$;
 COMMENT ON FUNCTION pushmta_engine.recalled_by(bigint) IS
-    'The delivery whose messages this one replaces or removes; null if it is no recall.';
+    'The delivery whose messages this one replaces or removes, or would have if it had not been given up; null if it is no recall.';
 
 CREATE FUNCTION pushmta_engine.console_recall(caller pushmta_engine.console_caller, delivery bigint, reason text, mode text, content text)
     RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

@@ -106,6 +106,15 @@ extension Store {
         )
     }
 
+    /// The delivery that ``removeConsoleDraft(_:by:)`` stops: one that came back to its author. Nil if there is none.
+    package func delivery(stoppedWithDraft id: Int64, by actor: ConsoleActor) async throws -> Int64? {
+        try await query(
+            "SELECT pushmta_engine.console_stopped_with(\(ConsoleActor.caller), $5)",
+            actor.values + [.int64(id)]
+        ).one { try $0.int64OrNil() }
+    }
+
+    /// Removes a draft of a signed-in user, and stops its delivery if that came back to its author.
     package func removeConsoleDraft(_ id: Int64, by actor: ConsoleActor) async throws {
         try await query(
             "SELECT pushmta_engine.console_remove_draft(\(ConsoleActor.caller), $5)",
