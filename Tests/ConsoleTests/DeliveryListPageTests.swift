@@ -201,7 +201,7 @@ import Testing
         await site.responder.approvals.forget()
         let page = try await mia.get("/approvals").text
         for words in [
-            "Big sale", ">waits for approval<", "Somebody else has to approve it",
+            "Big sale", ">needs approval<", "Somebody else has to approve it",
             "href=\"/deliveries/\(id)#approval-title\"",
         ] {
             #expect(page.contains(words), "\(words)")

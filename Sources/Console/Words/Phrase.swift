@@ -38,8 +38,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case compareTitle, compareWith, compareNumber, columnDifference, compareFirst, compareSecond, compareFacts,
         compareSame, compareNote, compareNothing, compareMore, compareLess, compareUnclear, compareRunning
     // States of deliveries.
-    case stateEditing, stateAnalysing, stateReady, stateAwaited, stateApproved, stateRejected, statePending,
-        statePreparing,
+    case stateEditing, stateAnalysing, stateReady, stateAwaited, stateUnrequested, stateApproved, stateRejected,
+        statePending, statePreparing,
         stateInProgress, stateWaiting, statePaused, stateFinished, stateStopped, stateRecalled
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
@@ -102,7 +102,8 @@ enum Phrase: String, Sendable, CaseIterable {
         recalledReason, recallUnsent, recallReplaced, recallRemoved, recallNotReplaced, recallNotRemoved,
         recallTooLate, recallChild, recallOf
     // The approval of a delivery.
-    case approvalOwnAwaited, approvalStartsAtOnce, approvalStartsAt, approvalStartsOver, approvalStartsNever,
+    case approvalOwnAwaited, approvalOwnUnrequested, approvalStartsAtOnce, approvalStartsAt, approvalStartsOver,
+        approvalStartsNever,
         approvalRequestedBy, requestButton, requestAtButton, requestTitle, requestNow, requestAt, requestSmall,
         doneRequest, auditRequest, approvalsOwn, approvalRequest, whenApproved, whenApprovedLater
     case approvalTitle, approvalAwaited, approvalOutdated, approvalAbove, approvalMakers, approvalBy, approvalAt,
