@@ -11,8 +11,14 @@ struct DeliveryWords {
     var other: Int64 { row.ignored + row.notApplicable + row.canceled + row.unknown }
     /// Whether its messages are counted with its days.
     var isInDays: Bool { row.kind == .continuous && row.parentID == nil }
-    /// Whether it is scheduled, and its messages are not made yet.
-    private var isUncounted: Bool { row.state == .pending && row.target == 0 }
+    /// Whether nobody knows yet how many messages it has.
+    private var isUncounted: Bool {
+        switch TargetNumber(row) {
+        case nil: true
+        case .growing?: row.target == 0
+        default: false
+        }
+    }
     /// Whether its approval is newer than the reason for which it waits, which the engine clears within seconds. What
     /// else holds it up is shown from its start on.
     private var isLate: Bool {
