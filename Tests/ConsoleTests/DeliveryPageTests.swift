@@ -192,6 +192,9 @@ import Testing
         try await site.admin.pauseDelivery(other)
         let page = try await reader.get("/deliveries/\(other)").text
         #expect(page.contains("<dt>Target</dt><dd><bdi>8</bdi>") && !page.contains("funnel-title"))
+        try await site.admin.resumeDelivery(other)
+        let resumed = try await reader.get("/deliveries/\(other)?done=resume").text
+        #expect(resumed.contains("It has not begun yet.") && !resumed.contains("continues where it stopped"))
         await site.close()
     }
 

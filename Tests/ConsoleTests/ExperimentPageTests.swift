@@ -144,6 +144,7 @@ import Testing
         let start = try await mia.post("\(draft)/start", form: ["version": try await version(mia, "\(draft)/send")])
         let delivery = (start.headers[.location] ?? "").replacing("?done=start", with: "")
         let id = try #require(delivery.split(separator: "/").last.flatMap { Int64($0) }, "\(start.text)")
+        #expect(try await !mia.get(delivery).text.contains("too few results"), "it has not begun")
         let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
         while try await !site.admin.prepareChunk(job).done {}
         let page = try await mia.get(delivery).text

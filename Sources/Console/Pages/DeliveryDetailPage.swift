@@ -270,7 +270,8 @@ struct DeliveryDetailPage: Sendable {
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
         values["mayTake"] = .flag(call.mayOperate)
         if let done = call.query["done"].flatMap({ Self.done[$0] ?? RecurrencePage.done[$0] ?? ArchivePage.done[$0] }) {
-            values["done"] = .text(catalogue[done])
+            let isEarly = done == .doneResume && facts.progress.startedAt == nil
+            values["done"] = .text(catalogue[isEarly ? .doneResumeEarly : done])
             values["isDone"] = .flag(true)
         }
         return .page(
@@ -424,8 +425,8 @@ struct DeliveryDetailPage: Sendable {
     private func actions(_ row: DeliveryProgress, _ allowed: Set<DeliveryAction>) -> PageValues {
         let offered = allowed.intersection(Self.actions(on: row))
         guard !offered.isEmpty else { return [:] }
-        // Who may pause it may also choose its rate.
-        let mayFollow = allowed.contains(.pause) && !row.state.isFinal
+        // Who may pause it may also choose its rate. That of one that is edited is chosen in its draft.
+        let mayFollow = allowed.contains(.pause) && !row.state.isFinal && row.state != .editing
         return [
             "mayPause": .flag(offered.contains(.pause)), "mayResume": .flag(offered.contains(.resume)),
             "mayStop": .flag(offered.contains(.stop)), "mayStart": .flag(offered.contains(.start)),

@@ -25,14 +25,16 @@ struct ExperimentView {
     var values: PageValues {
         let state = self.state
         let doubt = self.doubt
+        // Nothing can be said of one that has not begun.
+        let conclusions = row.state == .waiting ? [] : variants.compactMap(\.againstFirst)
         return [
             "doubts": .list(doubt.isEmpty ? [] : [["words": .text(doubt)]]),
             "experimentState": .text(catalogue[state.words]), "experimentClass": .text(state.look),
             "experimentFacts": .list(facts),
             "rateName": .text(catalogue.text(.experimentRate, catalogue[ExperimentForm.name(row.metric)])),
             "variantRows": .list(variants.map(variant)),
-            "conclusions": .list(variants.compactMap(\.againstFirst).map { ["words": .text($0)] }),
-            "hasConclusions": .flag(variants.contains { $0.againstFirst != nil }),
+            "conclusions": .list(conclusions.map { ["words": .text($0)] }),
+            "hasConclusions": .flag(!conclusions.isEmpty),
         ]
     }
 
