@@ -87,18 +87,22 @@ struct ExperimentView {
             (.experimentHoldOut, row.holdOutPercent > 0 ? RateNumber.shown(row.holdOutPercent) : ""),
             (.experimentDecides, decides.map(Figures.minute) ?? ""), (.experimentWinner, row.winnerLabel ?? ""),
             (.experimentDecidedAt, row.decidedAt.map(Figures.minute) ?? ""), (.columnReason, row.decision),
-            (.experimentCounted, row.countedAt.map(Figures.minute) ?? ""),
+            // Its results are counted at their own pace, later than the outcomes beside them.
+            (.experimentCounted, row.countedAt.map(Figures.time) ?? ""),
         ]
         return pairs.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
     }
 
     private func variant(_ row: ExperimentVariantRow) -> PageValues {
         let interval = ShareInterval(row.successes(self.row.metric), of: row.sent)
+        let isUncounted = self.row.countedAt == nil
         return [
             "label": .text(row.isRest ? catalogue[.experimentRest] : row.label),
             "percent": .text(RateNumber.shown(row.percent)), "messages": .text(Figures.count(row.messages)),
-            "sent": .text(Figures.count(row.sent)), "received": .text(Figures.count(row.received)),
-            "clicked": .text(Figures.count(row.clicked)), "converted": .text(Figures.count(row.converted)),
+            "sent": .text(Uncounted.shown(row.sent, isUncounted)),
+            "received": .text(Uncounted.shown(row.received, isUncounted)),
+            "clicked": .text(Uncounted.shown(row.clicked, isUncounted)),
+            "converted": .text(Uncounted.shown(row.converted, isUncounted)),
             "isWinner": .flag(row.variant == self.row.winner),
             "rate": .text(Figures.percent(min(row.successes(self.row.metric), row.sent), of: row.sent)),
             "interval": .text(
