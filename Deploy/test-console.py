@@ -885,8 +885,8 @@ def test_analyse(site, browser):
     browser.sign_in("marketing", site.passwords["marketing"])
     browser.has("Sending")
     browser.open(f"/deliveries/{delivery}")
-    browser.has("It waits for the approval of a colleague")
-    browser.has("waits for approval")
+    browser.has("It needs the approval of a colleague, which nobody has requested yet")
+    browser.has("needs approval")
     check(not browser.driver.find_elements("css selector", "[formaction$='/approve']"), "its author may approve it")
     check(not browser.driver.find_elements("css selector", "a[href$='/start']"), "it can be started without an approval")
     # Its author says when it starts: as soon as it is approved.

@@ -53,6 +53,29 @@ import Testing
         await site.close()
     }
 
+    @Test func aTargetThatIsNotCountedIsADash() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.subscriptions(7)
+        let id = try await site.admin.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+        )
+        let reader = try await site.session(.read)
+        func target() async throws -> String {
+            let page = try await reader.get("/deliveries").text
+            return page.firstMatch(of: /data-label="Target">([^<]*)</).map { String($0.1) } ?? ""
+        }
+        #expect(try await target() == "–")
+        try await site.admin.analyzeDelivery(id)
+        #expect(try await target() == "–", "it is being counted")
+        let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
+        while try await !site.admin.prepareChunk(job).done {}
+        _ = try await site.admin.endAnalysis(of: job, AnalysisFindings())
+        #expect(try await target() == "7")
+        try await site.admin.rescheduleDelivery(id, to: nil)
+        #expect(try await target() == "–", "it was taken back")
+        await site.close()
+    }
+
     @Test func severalAreArchivedAndShownAgain() async throws {
         let site = try await ConsoleSite.start()
         let open = try await site.delivery("Open")
@@ -201,7 +224,7 @@ import Testing
         await site.responder.approvals.forget()
         let page = try await mia.get("/approvals").text
         for words in [
-            "Big sale", ">waits for approval<", "Somebody else has to approve it",
+            "Big sale", ">needs approval<", "Somebody else has to approve it",
             "href=\"/deliveries/\(id)#approval-title\"",
         ] {
             #expect(page.contains(words), "\(words)")

@@ -122,6 +122,41 @@ import Testing
         await site.close()
     }
 
+    /// Receipts and clicks come for minutes after the last message has left.
+    @Test(.timeLimit(.minutes(1))) func aFinishedDeliveryIsFollowedWhileItsReceiptsCome() async throws {
+        let site = try await ConsoleSite.start()
+        let id = try await site.delivery()
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.delivery SET state = 'finished', target = 500, prepared = true, started_at = now(),
+                finished_at = now() WHERE id = \(id);
+            INSERT INTO pushmta_engine.delivery_part (delivery_id, log_day, application_id, external_account_id, state, not_before, size,
+                sent, finished_at)
+            SELECT d.id, d.log_day, a.id, a.external_account_id, 'done', now(), 500, 500, now()
+            FROM pushmta_engine.delivery d, pushmta_engine.application a WHERE d.id = \(id)
+            """
+        )
+        let reader = try await site.session(.read)
+        let page = try await reader.get("/deliveries/\(id)").text
+        let live = String(try #require(page.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.delivery_statistic (delivery_id, hour, n, application_id, measure, failure, app_version, locale,
+                reason)
+            SELECT \(id), date_trunc('hour', now()), 123, a.id, 19, -1, '', '', '' FROM pushmta_engine.application a
+            """
+        )
+        #expect(try await site.responder.deliveries.part(id).part.html.contains(">123<"))
+        try await site.sql(
+            "UPDATE pushmta_engine.delivery SET finished_at = now() - interval '1 hour' WHERE id = \(id)"
+        )
+        // Now its page is loaded a last time, and all of it is read anew.
+        #expect(try await reader.live(live).hasSuffix(LiveEvent.changed.text))
+        let last = try await reader.get("/deliveries/\(id)").text
+        #expect(last.contains(">123<") && !last.contains("data-path="))
+        await site.close()
+    }
+
     @Test func theTargetIsOneNumberUntilItLeaves() async throws {
         let site = try await ConsoleSite.start()
         try await subscribe(site, 7)
@@ -157,6 +192,9 @@ import Testing
         try await site.admin.pauseDelivery(other)
         let page = try await reader.get("/deliveries/\(other)").text
         #expect(page.contains("<dt>Target</dt><dd><bdi>8</bdi>") && !page.contains("funnel-title"))
+        try await site.admin.resumeDelivery(other)
+        let resumed = try await reader.get("/deliveries/\(other)?done=resume").text
+        #expect(resumed.contains("It has not begun yet.") && !resumed.contains("continues where it stopped"))
         await site.close()
     }
 

@@ -144,10 +144,17 @@ import Testing
         let start = try await mia.post("\(draft)/start", form: ["version": try await version(mia, "\(draft)/send")])
         let delivery = (start.headers[.location] ?? "").replacing("?done=start", with: "")
         let id = try #require(delivery.split(separator: "/").last.flatMap { Int64($0) }, "\(start.text)")
+        #expect(try await !mia.get(delivery).text.contains("too few results"), "it has not begun")
         let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
         while try await !site.admin.prepareChunk(job).done {}
         let page = try await mia.get(delivery).text
         #expect(page.contains("running") && !page.contains("/winner/"))
+        // Its results are not counted yet.
+        let sent = #/data-label="Sent" class="right number">([^<]*)</#
+        #expect(page.matches(of: sent).map { String($0.1) } == ["–", "–"], "\(page)")
+        try await site.sql("UPDATE pushmta_engine.experiment SET counted_at = '2026-03-01 10:00:07Z'")
+        let counted = try await mia.get(delivery).text
+        #expect(counted.matches(of: sent).map { String($0.1) } == ["0", "0"] && counted.contains("10:00:07"))
         #expect(try await mia.get("\(delivery)/winner/1").status == .notFound)
         #expect(try await mia.post("\(delivery)/winner/1").status == .conflict)
         // Stopped before it was decided.

@@ -196,6 +196,11 @@ import Testing
             !dear.isDue(at: now + .seconds(39), least: .seconds(2))
                 && dear.isDue(at: now + .seconds(40), least: .seconds(2))
         )
+        // A lone page shows the same in all its parts; many together take no more than the cost of each allows.
+        let share = PacedFigure<Int>.shareAmong(1)
+        #expect(dear.isDue(at: now + .seconds(2), least: .seconds(2), share: share))
+        #expect([2, 10, 20, 200].map { PacedFigure<Int>.shareAmong($0) / share } == [2, 10, 20, 20])
+        #expect(PacedFigure<Int>.shareAmong(200) == PacedFigure<Int>.share)
         let kept = try await PacedFigure.read(dear, least: .seconds(2), trip: .zero) { 2 }
         #expect(kept.value == 1)
         let old = PacedFigure(value: 1, readAt: now - .seconds(60), cost: .milliseconds(100))

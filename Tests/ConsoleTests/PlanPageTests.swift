@@ -72,6 +72,12 @@ import Testing
         ] {
             #expect(shown.contains(words), "\(words)")
         }
+        // Its time has come, and no check of its plan was since.
+        try await site.sql(
+            "UPDATE pushmta_engine.delivery_wave SET opened_at = now() - interval '31 minutes' WHERE number = 1"
+        )
+        let due = try await mia.get(path).text
+        #expect(due.contains("due since ") && due.contains("it begins when a check finds wave 1 within its limits"))
         // A draft that says the same.
         let copy = try await mia.post("\(path)/duplicate", form: [:])
         let other = try #require(copy.headers[.location]).replacing("/applications", with: "/when")
@@ -104,7 +110,7 @@ import Testing
         let eve = try await site.session(.marketing, name: "eve")
         #expect(try await eve.post("\(path)/resume").status == .forbidden)
         #expect(try await mia.post("\(path)/resume").headers[.location] == "\(path)?done=resume")
-        #expect(try await mia.get(path).text.contains("passed, resumed by hand"))
+        #expect(try await mia.get(path).text.contains("over its limits, resumed by hand"))
         // What somebody else has paused later is not hers.
         try await site.admin.pauseDelivery(id)
         let paused = try await mia.get(path).text

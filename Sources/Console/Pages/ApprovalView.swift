@@ -47,7 +47,7 @@ struct ApprovalView {
     var values: PageValues {
         var values: PageValues = [
             "isAwaited": .flag(approval.isAwaited),
-            "awaited": .text(catalogue[isOwn ? .approvalOwnAwaited : .approvalAwaited]),
+            "awaited": .text(catalogue[awaited]),
             "starts": .text(starts), "hasStarts": .flag(!starts.isEmpty),
             // Without an earlier approval it would say the same again.
             "isOutdated": .flag(approval.isAwaited && approval.given != nil), "objection": .text(approval.objection),
@@ -57,6 +57,13 @@ struct ApprovalView {
         ]
         if let refused { values["wordsProblem"] = .group(["problem": .text(Figures.inZone(refused.problem))]) }
         return values
+    }
+
+    /// Who has to approve it.
+    private var awaited: Phrase {
+        guard isOwn else { return .approvalAwaited }
+        // A request gives it its start.
+        return state == .ready ? .approvalOwnUnrequested : .approvalOwnAwaited
     }
 
     /// Whether the reader made or changed the delivery. The database also knows other logins of the same person.

@@ -60,7 +60,8 @@ struct ApprovalsPage: Sendable {
         [
             "id": .text("\(row.deliveryID)"),
             "label": .text(row.label.isEmpty ? catalogue.text(.unnamedDelivery, "\(row.deliveryID)") : row.label),
-            "state": .text(catalogue[.stateAwaited]), "stateClass": .text("fair"),
+            "state": .text(catalogue[row.state == .ready ? .stateUnrequested : .stateAwaited]),
+            "stateClass": .text("fair"),
             "service": .text(row.service), "messages": .text(Figures.count(row.messages)),
             "starts": .text(starts(row)),
             "makers": .text(row.makers.joined(separator: ", ")),

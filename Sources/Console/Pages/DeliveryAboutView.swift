@@ -58,8 +58,13 @@ struct DeliveryAboutView {
         let made = makers.isEmpty ? catalogue.text(.aboutLogin, subject.createdBy) : makers.joined(separator: ", ")
         var pairs: [(Phrase, String)] = [(.approvalMakers, made)]
         if !subject.startedBy.isEmpty {
-            let isStarted = progress.startAt != nil
-            pairs.append((isStarted ? .aboutStartedBy : .aboutAnalysedBy, subject.startedBy))
+            let name: Phrase =
+                switch (progress.startAt, progress.startedAt) {
+                case (_?, _?): .aboutStartedBy
+                case (_?, nil): .aboutScheduledBy
+                case (nil, _): .aboutAnalysedBy
+                }
+            pairs.append((name, subject.startedBy))
         }
         if let given = approval?.given { pairs.append((.approvalBy, given.by)) }
         return pairs

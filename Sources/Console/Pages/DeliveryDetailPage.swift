@@ -284,7 +284,9 @@ struct DeliveryDetailPage: Sendable {
         if let done = call.query["done"].flatMap({ Self.done[$0] ?? RecurrencePage.done[$0] ?? ArchivePage.done[$0] }) {
             // Nobody edits the second delivery of a recall.
             let isRecallRejected = done == .doneReject && values["recallOf"] != nil
-            values["done"] = .text(catalogue[isRecallRejected ? .doneRejectRecall : done])
+            let isEarly = done == .doneResume && facts.progress.startedAt == nil
+            let words: Phrase = isRecallRejected ? .doneRejectRecall : isEarly ? .doneResumeEarly : done
+            values["done"] = .text(catalogue[words])
             values["isDone"] = .flag(true)
         }
         return .page(
@@ -456,8 +458,8 @@ struct DeliveryDetailPage: Sendable {
     private func actions(_ row: DeliveryProgress, _ allowed: Set<DeliveryAction>) -> PageValues {
         let offered = allowed.intersection(Self.actions(on: row))
         guard !offered.isEmpty else { return [:] }
-        // Who may pause it may also choose its rate.
-        let mayFollow = allowed.contains(.pause) && !row.state.isFinal
+        // Who may pause it may also choose its rate. That of one that is edited is chosen in its draft.
+        let mayFollow = allowed.contains(.pause) && !row.state.isFinal && row.state != .editing
         return [
             "mayPause": .flag(offered.contains(.pause)), "mayResume": .flag(offered.contains(.resume)),
             "mayStop": .flag(offered.contains(.stop)), "mayStart": .flag(offered.contains(.start)),

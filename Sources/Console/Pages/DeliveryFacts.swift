@@ -73,11 +73,17 @@ struct DeliveryFacts: Sendable {
         progress.kind == .continuous ? .exact(target) : TargetNumber(progress)
     }
 
-    /// Whether its figures change: also after its end, while its last outcomes come in, results of its experiment, or
-    /// what became of its recall.
+    /// Whether its figures change: also after its end, while its last outcomes come in, most of its receipts and
+    /// clicks, results of its experiment, or what became of its recall.
     var isFollowed: Bool {
         guard progress.state.isFinal, count(.pending) == 0 else { return true }
         if let recall = reasons.recall { return !recall.isOver(at: progress.now) }
+        // What arrived can be received and clicked.
+        if count(.sent) + count(.unknown) > 0, let end = progress.finishedAt,
+            end.advanced(byMilliseconds: Self.followed) > progress.now
+        {
+            return true
+        }
         return progress.state == .finished && reasons.experiment?.row.state == .running
     }
 
@@ -112,6 +118,9 @@ struct DeliveryFacts: Sendable {
         if case .exact? = number { true } else { false }
     }
 
+    /// How long its page is followed after its end. Devices that are on report a receipt within seconds, and most
+    /// people who open a message do so within minutes; later ones are shown when the page is loaded again.
+    private static let followed: Int64 = 10 * 60_000
     /// The maximum number of reasons shown; the rest are rare.
     private static let maxReasons = 30
     /// The maximum number of time zones shown.

@@ -81,7 +81,9 @@ actor DeliveryFeed {
         }
         let known = entries[id]?.known ?? Known()
         entries = entries.filter { $0.value.isRunning || $0.value.began + Self.kept > now }
-        let task = Task { [database] in try await database.runLive { try await Self.read($0, id, known) } }
+        let others = entries.keys.filter { $0 != id }.count
+        let share = PacedFigure<DeliveryFacts.Reasons>.shareAmong(others + 1)
+        let task = Task { [database] in try await database.runLive { try await Self.read($0, id, known, share) } }
         entries[id] = Entry(began: now, task: task, known: known, rendered: entries[id]?.rendered ?? [:])
         do {
             let read = try await task.value
@@ -97,7 +99,9 @@ actor DeliveryFeed {
         }
     }
 
-    private static func read(_ store: Store, _ id: Int64, _ known: Known) async throws -> (DeliveryFacts, Known, Date) {
+    private static func read(_ store: Store, _ id: Int64, _ known: Known, _ share: Int) async throws
+        -> (DeliveryFacts, Known, Date)
+    {
         var known = known
         let begin = ContinuousClock.now
         let applications = try await store.applicationNames(ofDeliveries: [id])[id] ?? []
@@ -105,12 +109,15 @@ actor DeliveryFeed {
         // A full pause would make every other reading due a moment too late.
         let least = NowFeed.pause / 2
         // The counts take three statements, the reasons eight.
-        let counts = try await PacedFigure.read(known.counts, least: least, trip: known.trip * 3) {
+        let counts = try await PacedFigure.read(known.counts, least: least, trip: known.trip * 3, share: share) {
             try await DeliveryFacts.counts(store, id)
         }
-        // In another state it has another plan, experiment and so on: old ones would contradict the counts.
-        let isSame = known.counts?.value.progress.state == counts.value.progress.state
-        let reasons = try await PacedFigure.read(isSame ? known.reasons : nil, least: least, trip: known.trip * 8) {
+        // In another state it has another plan, experiment and so on: old ones would contradict the counts. Those of
+        // its last messages stay on pages for long.
+        let (before, after) = (known.counts?.value.progress, counts.value.progress)
+        let isSame = before?.state == after.state && (before?.pending == 0) == (after.pending == 0)
+        let last = isSame ? known.reasons : nil
+        let reasons = try await PacedFigure.read(last, least: least, trip: known.trip * 8, share: share) {
             try await DeliveryFacts.reasons(store, counts.value)
         }
         (known.counts, known.reasons) = (counts, reasons)

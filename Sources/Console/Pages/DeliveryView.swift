@@ -20,6 +20,7 @@ struct DeliveryView {
                 plan: plan,
                 zones: facts.reasons.zones,
                 isOver: facts.progress.state.isFinal,
+                now: facts.progress.now,
                 catalogue: catalogue
             ).values
         }

@@ -11,8 +11,19 @@ struct DeliveryWords {
     var other: Int64 { row.ignored + row.notApplicable + row.canceled + row.unknown }
     /// Whether its messages are counted with its days.
     var isInDays: Bool { row.kind == .continuous && row.parentID == nil }
-    /// Whether it is scheduled, and its messages are not made yet.
-    private var isUncounted: Bool { row.state == .pending && row.target == 0 }
+    /// Whether nobody knows yet how many messages it has.
+    private var isUncounted: Bool {
+        switch TargetNumber(row) {
+        case nil: true
+        case .growing?: row.target == 0
+        default: false
+        }
+    }
+    /// Whether its approval is newer than the reason for which it waits, which the engine clears within seconds. What
+    /// else holds it up is shown from its start on.
+    private var isLate: Bool {
+        row.state == .pending && standing == .approved && row.startAt.map { $0 > row.now } ?? true
+    }
     /// Its name, or its number if it has none.
     var name: String { row.label.isEmpty ? catalogue.text(.unnamedDelivery, "\(row.id)") : row.label }
 
@@ -27,14 +38,16 @@ struct DeliveryWords {
             "done": .text(isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)),
             "started": .text(row.startedAt.map { Figures.minute($0) } ?? catalogue[.notStarted]),
             "bar": .drawing(bar), "waiting": .text(Figures.inZone(row.waitingReason)),
-            "isWaiting": .flag(!row.waitingReason.isEmpty),
+            "isWaiting": .flag(!row.waitingReason.isEmpty && !isLate),
         ]
     }
 
     /// Its state, or what it waits for.
     var state: (words: String, style: String) {
         switch (row.state, standing) {
-        case (.ready, .awaited?), (.pending, .awaited?): (catalogue[.stateAwaited], "fair")
+        // A request gives it its start.
+        case (.ready, .awaited?): (catalogue[.stateUnrequested], "fair")
+        case (.pending, .awaited?): (catalogue[.stateAwaited], "fair")
         case (.ready, .approved?): (catalogue[.stateApproved], "state-ready")
         case (.editing, .rejected(let name)?): (catalogue.text(.stateRejected, name), "fair")
         default:

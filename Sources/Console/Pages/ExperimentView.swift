@@ -25,14 +25,16 @@ struct ExperimentView {
     var values: PageValues {
         let state = self.state
         let doubt = self.doubt
+        // Nothing can be said of one that has not begun.
+        let conclusions = row.state == .waiting ? [] : variants.compactMap(\.againstFirst)
         return [
             "doubts": .list(doubt.isEmpty ? [] : [["words": .text(doubt)]]),
             "experimentState": .text(catalogue[state.words]), "experimentClass": .text(state.look),
             "experimentFacts": .list(facts),
             "rateName": .text(catalogue.text(.experimentRate, catalogue[ExperimentForm.name(row.metric)])),
             "variantRows": .list(variants.map(variant)),
-            "conclusions": .list(variants.compactMap(\.againstFirst).map { ["words": .text($0)] }),
-            "hasConclusions": .flag(variants.contains { $0.againstFirst != nil }),
+            "conclusions": .list(conclusions.map { ["words": .text($0)] }),
+            "hasConclusions": .flag(!conclusions.isEmpty),
         ]
     }
 
@@ -85,18 +87,22 @@ struct ExperimentView {
             (.experimentHoldOut, row.holdOutPercent > 0 ? RateNumber.shown(row.holdOutPercent) : ""),
             (.experimentDecides, decides.map(Figures.minute) ?? ""), (.experimentWinner, row.winnerLabel ?? ""),
             (.experimentDecidedAt, row.decidedAt.map(Figures.minute) ?? ""), (.columnReason, row.decision),
-            (.experimentCounted, row.countedAt.map(Figures.minute) ?? ""),
+            // Its results are counted at their own pace, later than the outcomes beside them.
+            (.experimentCounted, row.countedAt.map(Figures.time) ?? ""),
         ]
         return pairs.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
     }
 
     private func variant(_ row: ExperimentVariantRow) -> PageValues {
         let interval = ShareInterval(row.successes(self.row.metric), of: row.sent)
+        let isUncounted = self.row.countedAt == nil
         return [
             "label": .text(row.isRest ? catalogue[.experimentRest] : row.label),
             "percent": .text(RateNumber.shown(row.percent)), "messages": .text(Figures.count(row.messages)),
-            "sent": .text(Figures.count(row.sent)), "received": .text(Figures.count(row.received)),
-            "clicked": .text(Figures.count(row.clicked)), "converted": .text(Figures.count(row.converted)),
+            "sent": .text(Uncounted.shown(row.sent, isUncounted)),
+            "received": .text(Uncounted.shown(row.received, isUncounted)),
+            "clicked": .text(Uncounted.shown(row.clicked, isUncounted)),
+            "converted": .text(Uncounted.shown(row.converted, isUncounted)),
             "isWinner": .flag(row.variant == self.row.winner),
             "rate": .text(Figures.percent(min(row.successes(self.row.metric), row.sent), of: row.sent)),
             "interval": .text(

@@ -9,11 +9,15 @@ struct PacedFigure<Value: Sendable>: Sendable {
     /// the database is.
     static var share: Int { 400 }
 
+    /// The share of each of some open pages that have a figure of one kind each. A few take a twentieth of a processor
+    /// together, so that the parts of a page agree; of many, each takes its ``share``.
+    static func shareAmong(_ open: Int) -> Int { min(Self.share, 20 * max(open, 1)) }
+
     /// Whether it is time to read it again.
     ///
     /// - Parameter least: the minimum age in any case.
-    func isDue(at now: ContinuousClock.Instant, least: Duration) -> Bool {
-        now >= readAt + max(least, cost * Self.share)
+    func isDue(at now: ContinuousClock.Instant, least: Duration, share: Int = Self.share) -> Bool {
+        now >= readAt + max(least, cost * share)
     }
 
     /// Reads a figure, unless the known one is recent enough.
@@ -21,10 +25,11 @@ struct PacedFigure<Value: Sendable>: Sendable {
         _ known: PacedFigure?,
         least: Duration,
         trip: Duration,
+        share: Int = Self.share,
         _ work: () async throws -> Value
     ) async throws -> PacedFigure {
         let begin = ContinuousClock.now
-        if let known, !known.isDue(at: begin, least: least) { return known }
+        if let known, !known.isDue(at: begin, least: least, share: share) { return known }
         let value = try await work()
         return PacedFigure(value: value, readAt: begin, cost: max(.zero, ContinuousClock.now - begin - trip))
     }

@@ -9,6 +9,8 @@ struct PlanView {
     let zones: [DeliveryZone]
     /// Whether nothing more of it leaves.
     let isOver: Bool
+    /// The moment at which the plan was read; nil before the start.
+    var now: DatabaseTime?
     let catalogue: Catalogue
 
     var values: PageValues {
@@ -72,7 +74,13 @@ struct PlanView {
             let number = "\(before.number)"
             switch (before.state, wave.afterSeconds) {
             case (.held, _): words.append(catalogue.text(.waveBehindHeld, number))
-            case (_, let seconds?): words.append(catalogue.text(.waveAfter, Figures.duration(seconds), number))
+            case (_, let seconds?):
+                let due = before.openedAt?.advanced(byMilliseconds: Int64(seconds * 1_000))
+                if let due, let now, due <= now {
+                    words.append(catalogue.text(.waveDue, Figures.minute(due), number))
+                } else {
+                    words.append(catalogue.text(.waveAfter, Figures.duration(seconds), number))
+                }
             case (.waiting, nil), (.open, nil): words.append(catalogue.text(.waveBehind, number))
             case (.passed, nil): break
             }

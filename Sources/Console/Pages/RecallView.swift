@@ -22,7 +22,7 @@ struct RecallView {
         let (report, outstanding) = (facts.report, facts.outstanding)
         var pairs: [(Phrase, String)] = [
             (.recalledReason, report.reason), (.recalledBy, report.recalledBy),
-            (.outcomePending, Figures.count(report.pending)), (.recallUnsent, Figures.count(report.unsent)),
+            (.columnPending, Figures.count(report.pending)), (.recallUnsent, Figures.count(report.unsent)),
         ]
         switch report.mode {
         case .stop: break

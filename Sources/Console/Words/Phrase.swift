@@ -38,8 +38,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case compareTitle, compareWith, compareNumber, columnDifference, compareFirst, compareSecond, compareFacts,
         compareSame, compareNote, compareNothing, compareMore, compareLess, compareUnclear, compareRunning
     // States of deliveries.
-    case stateEditing, stateAnalysing, stateReady, stateAwaited, stateApproved, stateRejected, statePending,
-        statePreparing,
+    case stateEditing, stateAnalysing, stateReady, stateAwaited, stateUnrequested, stateApproved, stateRejected,
+        statePending, statePreparing,
         stateInProgress, stateWaiting, statePaused, stateFinished, stateStopped, stateRecalled
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
@@ -49,13 +49,15 @@ enum Phrase: String, Sendable, CaseIterable {
         cancelButton, formCancel,
         targetGrowing, targetLast, targetUnknown, targetSoFar, aboutTitle, aboutWhom, aboutCondition, aboutLists,
         aboutSeeds, aboutNamed, aboutRecalled, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy,
-        aboutAnalysedBy,
+        aboutScheduledBy, aboutAnalysedBy,
         aboutValid, aboutAfterStart, contentTitle, contentNote, factRate, factLimitedBy, factLeft, factLeftPlanned,
         outcomeTotal, chartOutcomes, chartReactions, chartByMinute, chartByHour, chartByDay, chartByWeek,
         chartBusiest, chartTable, columnTime, perHour, perDay, perWeek,
-        doneStart, donePause, doneResume, doneStop, funnelTitle, funnelTarget, funnelSent, funnelReceived,
-        funnelClicked, funnelNote, outcomesTitle, columnOutcome, columnCount, columnShare, byApplicationTitle,
-        columnApplication, columnOther, columnReceived, columnClicked, columnClickShare, unknownApplication,
+        doneStart, donePause, doneResume, doneResumeEarly, doneStop, funnelTitle, funnelTarget, funnelSent,
+        funnelReceived, funnelClicked, funnelNote, outcomesTitle, columnOutcome, columnCount, columnShare,
+        byApplicationTitle,
+        columnApplication, columnOther, columnPending, columnReceived, columnClicked, columnClickShare,
+        unknownApplication,
         failuresTitle, failuresNote, columnReason, columnMeaning, noReason, exclusionsTitle, columnPeople, atLeast,
         about, aboutWithin, atMost,
         limitsTitle, limitsNote, columnLimit, columnNow, columnMost, columnSetBy, columnWhy, bindsNow, nothingBinds,
@@ -102,7 +104,8 @@ enum Phrase: String, Sendable, CaseIterable {
         recalledReason, recallUnsent, recallReplaced, recallRemoved, recallNotReplaced, recallNotRemoved,
         recallTooLate, recallChild, recallOf, recallGivenUp
     // The approval of a delivery.
-    case approvalOwnAwaited, approvalStartsAtOnce, approvalStartsAt, approvalStartsOver, approvalStartsNever,
+    case approvalOwnAwaited, approvalOwnUnrequested, approvalStartsAtOnce, approvalStartsAt, approvalStartsOver,
+        approvalStartsNever,
         approvalRequestedBy, requestButton, requestAtButton, requestTitle, requestNow, requestAt, requestSmall,
         doneRequest, auditRequest, approvalsOwn, approvalRequest, whenApproved, whenApprovedLater
     case approvalTitle, approvalAwaited, approvalOutdated, approvalAbove, approvalMakers, approvalBy, approvalAt,
@@ -299,7 +302,7 @@ enum Phrase: String, Sendable, CaseIterable {
         planTitle,
         planWaiting, planNext, planUnknownZones,
         waveWaiting, waveOpen, wavePassed, waveResumed, waveHeld,
-        waveNever, waveEnded, waveBehind, waveBehindHeld, waveAfter, waveWaitsFor,
+        waveNever, waveEnded, waveBehind, waveBehindHeld, waveAfter, waveDue, waveWaitsFor,
         waveZonesFirst, waveGuards, guardFailed, guardTokens,
         guardOptOuts,
         byWaveTitle, reasonLocalTimeOver,
