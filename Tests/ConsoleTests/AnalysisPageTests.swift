@@ -150,16 +150,23 @@ import Testing
             let refused = try await mia.get("\(draft)/start?\(time)")
             #expect(refused.status == .conflict && refused.text.contains(expected), "\(refused.text)")
             #expect(!refused.text.contains("confirm-title"), "\(time)")
+            // At the field that is wrong, without the number of a delivery that there is not.
+            let field = refused.text.firstRange(of: #"id="settings.validity_seconds-hint""#)
+            let rest = field.map { refused.text[$0.upperBound...] } ?? ""
+            #expect(rest.prefix(300).contains("field-problem") && rest.prefix(300).contains("The delivery ends at"))
+            #expect(refused.text.contains(Catalogue.english[.startRemedy]))
+            #expect(!refused.text.contains("Give it a longer"))
         }
         #expect(try await site.value("SELECT count(*) FROM pushmta_engine.delivery") == "0", "it was only asked")
         #expect(try await mia.get("\(draft)/send").status == .ok)
-        // The same on the page of the delivery, at the field with its start.
+        // The same on the page of the delivery, at the field with its start if that was typed.
         let id = try await analyse(mia, draft)
         try await prepare(site, AnalysisFindings())
         for (query, expected) in [("", "Asia/Kolkata, \(words)"), ("?\(later)", ends)] {
             let refused = try await mia.get("/deliveries/\(id)/start\(query)")
             #expect(refused.status == .conflict && refused.text.contains(expected), "\(refused.text)")
-            #expect(refused.text.contains(#"id="at-problem""#), "\(query)")
+            #expect(refused.text.contains(#"id="at-problem""#) == !query.isEmpty, "\(query)")
+            #expect(refused.text.contains("ends at") && refused.text.contains(#"role="alert""#), "\(query)")
             #expect(!refused.text.contains("Start this delivery?"))
         }
         try await site.sql("UPDATE pushmta_engine.delivery SET validity = '1 day' WHERE id = \(id)")

@@ -195,6 +195,9 @@ import Testing
             #expect(page.status == .conflict && page.text.contains(words), "\(time)")
             #expect(page.text.contains(#"aria-describedby="at-problem""#) && page.text.contains("value=\"\(time)\""))
         }
+        // A time that is over is told as it was typed.
+        let over = try await mia.get("\(draft)/start?when=later&at=2020-06-30T18:00&zone=Europe/Berlin").text
+        #expect(over.contains("2020-06-30 18:00 Europe/Berlin is in the past"))
         let question = try await mia.get("\(draft)/start?when=later&at=2036-06-30T18:00&zone=Europe/Berlin").text
         #expect(question.contains("2036-06-30 18:00 Europe/Berlin (2036-06-30 16:00 UTC)"))
         #expect(question.contains(#"name="at" value="2036-06-30T16:00""#))

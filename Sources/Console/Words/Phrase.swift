@@ -211,7 +211,7 @@ enum Phrase: String, Sendable, CaseIterable {
         missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
         momentSkipped, momentTwice, zoneUnknown,
-        startTitle, startTo, startSubscriptions, startNow, startAt, startPlanned, startCounted, startButton,
+        startTitle, startTo, startSubscriptions, startNow, startRemedy, startAt, startPlanned, startCounted, startButton,
         auditDraftAdd,
         auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
