@@ -437,6 +437,19 @@ import Testing
         #expect(second.contains("people who got messages of delivery \(id)") && !second.contains("named by another"))
         #expect(!second.contains("/deliveries/\(child)/recall"))
         #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
+        // The second one goes out at any hour, and whoever approves it reads of no others.
+        try await site.sql(
+            """
+            DO $$ BEGIN
+                PERFORM pushmta.set_service_hours('shop', '{"hours": [{"weekdays": [1, 2, 3, 4, 5, 6, 7], "opens": "08:00",
+                    "closes": "20:00"}], "days_off": [], "outside": "postpone", "time_zone": "UTC"}');
+            END $$
+            """
+        )
+        for (delivery, hasHours) in [(id, true), (child, false)] {
+            let facts = try await DeliveryStartFacts(catalogue: .english).read(site.admin, delivery, start: nil).facts
+            #expect(facts.contains { $0.name == Catalogue.english[.hoursTitle] } == hasHours, "\(facts)")
+        }
         await site.close()
     }
 

@@ -131,6 +131,16 @@ import Testing
         #expect(!form([size: "5 %"]).facts.contains { $0.value.contains(words) })
     }
 
+    @Test func wavesAreAtMostTheWhole() {
+        func problems(_ sizes: [String]) -> [String: String] {
+            let values = sizes.enumerated().map { (PlanForm.field($0.offset, .size), $0.element) }
+            return PlanForm(values: Dictionary(uniqueKeysWithValues: values), catalogue: .english).problems
+        }
+        let wrong = problems(["60 %", "60 %", "1000"])
+        #expect(wrong == [PlanForm.field(1, .size): Catalogue.english[.waveSumWrong]])
+        #expect(problems(["60 %", "40 %"]).isEmpty && problems(["33.3 %", "33.3 %", "33.4 %", "7"]).isEmpty)
+    }
+
     @Test func aPlanOfADeliveryBecomesTheSamePlan() {
         let settings =
             #"{"plan": {"local_time": "2036-12-01T09:00:00", "on_past": "skip", "waves": [{"percent": 29.5, "max_token_errors": null}, {"count": 7, "after": "5400 seconds", "max_failed": 0.015}, {"at": "2036-12-02T09:00:00.000000Z"}]}}"#
@@ -201,6 +211,10 @@ import Testing
         let question = try await mia.get("\(draft)/start?when=later&at=2036-06-30T18:00&zone=Europe/Berlin").text
         #expect(question.contains("2036-06-30 18:00 Europe/Berlin (2036-06-30 16:00 UTC)"))
         #expect(question.contains(#"name="at" value="2036-06-30T16:00""#))
+        // Who cancels it finds the time as it was typed.
+        let back = question.firstMatch(of: /href="([^"]*\/send\?[^"]*)"/).map { String($0.1) } ?? ""
+        let typed = try await mia.get(back.replacing("&amp;", with: "&")).text
+        #expect(typed.contains(#"value="2036-06-30T18:00""#) && typed.contains(#"value="later" checked"#))
         let version = question.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
         let started = try await mia.post("\(draft)/start", form: ["version": version, "at": "2036-06-30T16:00"])
         let path = try #require(started.headers[.location])
@@ -255,6 +269,16 @@ import Testing
         let question = try await mia.get("\(draft)/start?when=now").text
         for words in ["Messages wait (shop)", "<bdi>fr</bdi>", "Its plan says when messages leave."] {
             #expect(question.contains(words), "\(words)")
+        }
+        // Whoever chooses what happens outside of the hours, or approves it, sees the hours as well.
+        let week = "Monday – Sunday 00:00-24:00 (shop)"
+        for (rule, isShown) in [("postpone", true), ("drop", true), ("ignore", false)] {
+            _ = try await save(mia, draft, ["plan.hours": rule, "go": "next"])
+            let chosen = try await mia.get("\(draft)/start?when=now").text
+            #expect(chosen.contains(week) == isShown && !chosen.contains("Messages wait (shop)"), "\(rule)")
+            try await site.sql("DO $$ BEGIN PERFORM pushmta.set_hours_rule(\(id), '\(rule)'); END $$")
+            let asked = try await admin.get("/deliveries/\(id)/start?at=2036-11-30T00:00").text
+            #expect(asked.contains(week) == isShown && !asked.contains("Messages wait (shop)"), "\(rule)")
         }
         await site.close()
     }

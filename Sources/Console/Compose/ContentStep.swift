@@ -63,6 +63,7 @@ extension Composer {
                 "parameters": .list(parameters.map { ["field": .text("{{\($0)}}")] }),
                 "hasParameters": .flag(!parameters.isEmpty),
                 "general": .list(general), "hasGeneral": .flag(!general.isEmpty), "isWrong": .flag(!problems.isEmpty),
+                "wrongWords": .text(catalogue[general.isEmpty ? .contentWrong : .contentWrongAll]),
                 "isRight": .flag(isChecked && problems.isEmpty),
                 "warnings": .list(warnings.map { ["words": .text($0)] }),
                 "hasWarnings": .flag(!warnings.isEmpty),

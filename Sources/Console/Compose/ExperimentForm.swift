@@ -116,8 +116,8 @@ struct ExperimentForm: Sendable {
         return nil
     }
 
-    /// The content of a variant; nil if it has no texts of its own.
-    private func content(_ variant: Int) -> String? {
+    /// The draft's values with the texts of a variant.
+    private func changed(_ variant: Int) -> [String: String] {
         var changed = composed.draft.fields
         for locale in [nil] + composed.form.localeNames.map(Optional.some) {
             for (key, _) in Self.texts {
@@ -126,6 +126,12 @@ struct ExperimentForm: Sendable {
                 for platform in composed.platforms { changed["\(path)\(platform.rawValue).\(key)"] = text }
             }
         }
+        return changed
+    }
+
+    /// The content of a variant; nil if it has no texts of its own.
+    private func content(_ variant: Int) -> String? {
+        let changed = changed(variant)
         guard changed != composed.draft.fields else { return nil }
         var other = composed
         other.draft.fields = changed
@@ -149,6 +155,33 @@ struct ExperimentForm: Sendable {
         let most = Double(count.count + (count.error ?? 0)) * least.percent / 100
         let words = catalogue.doubt(about: least.label ?? "", messages: Int64(most.rounded(.up)), rule.leastSample)
         return words.isEmpty ? "" : "\(words) \(catalogue[.experimentDoubtRemedy])"
+    }
+
+    /// The texts that readers with a locale get of a variant; nil: everybody else.
+    private func read(_ variant: Int, _ locale: String?) -> [String] {
+        let changed = changed(variant)
+        return composed.platforms.flatMap { platform in
+            Self.texts.map { key, _ -> String in
+                let main = "\(platform.rawValue).\(key)"
+                return locale.flatMap { changed["locales.\($0).\(main)"] } ?? changed[main] ?? ""
+            }
+        }
+    }
+
+    /// The variants that say the same, to everybody or to the readers of some locales: nothing can be learnt from them.
+    var sameness: [String] {
+        let used = Self.variants.filter { values[Name.percent($0)] != nil }
+        let locales = composed.form.localeNames.map(Optional.some) + [nil]
+        return used.enumerated().flatMap { place, variant in
+            used.prefix(place).compactMap { other -> String? in
+                let same = locales.filter { read(variant, $0) == read(other, $0) }
+                let names = (Self.letter(other), Self.letter(variant))
+                guard !same.isEmpty else { return nil }
+                guard same.count < locales.count else { return catalogue.text(.variantsSame, names.0, names.1) }
+                let readers = same.map { $0 ?? catalogue[.localeEverybody] }
+                return catalogue.text(.variantsSameFor, names.0, names.1, readers.joined(separator: ", "))
+            }
+        }
     }
 
     static func name(_ metric: ExperimentRule.Metric) -> Phrase {

@@ -118,6 +118,13 @@ struct PlanForm: Sendable {
         let rows = self.rows
         guard rows > 0 else { return (plan, problems) }
         for row in 0..<rows { plan.waves.append(wave(row, &problems)) }
+        let percents = plan.waves.map { wave -> Double in
+            if case .percent(let percent) = wave.size { percent } else { 0 }
+        }
+        // Sums of fractions are not exact.
+        if percents.reduce(0, +) > 100 + 1e-9, let last = percents.lastIndex(where: { $0 > 0 }) {
+            problems[Self.field(last, .size)] = catalogue[.waveSumWrong]
+        }
         var rest = DeliveryPlan.Wave()
         begin(&rest, Self.restBegins, &problems)
         plan.waves.append(rest)

@@ -313,8 +313,17 @@ extension Composer {
                     ),
                 ]),
                 "startPath": .text("\(Self.path)/\(composed.draft.id)/start"),
+                "cancelPath": .text(cancelPath(call, composed)),
             ]
         )
+    }
+
+    /// The step with the start as it was chosen.
+    private func cancelPath(_ call: ConsoleCall, _ composed: ComposedDraft) -> String {
+        let typed = ["when", Self.momentField, Self.zoneField].compactMap { name in
+            call.query[name].map { "\(name)=\(SignIn.encoded($0))" }
+        }
+        return path(composed.draft, .send) + (typed.isEmpty ? "" : "?" + typed.joined(separator: "&"))
     }
 
     /// The clock of a zone; nil for UTC, which needs none.
@@ -381,9 +390,9 @@ extension Composer {
     /// When messages leave: the plan, and what the services say where the plan leaves it to them.
     private func planFacts(_ composed: ComposedDraft) async throws -> [(name: String, value: String)] {
         let form = plan(composed)
-        guard form.plan.hours == nil else { return form.facts }
+        let rule = form.plan.hours
         let (services, facts) = (composed.ownServices, DeliveryStartFacts(catalogue: catalogue))
-        let hours = try await responder.database.run { try await facts.hours($0, of: services) }
+        let hours = try await responder.database.run { try await facts.hours($0, of: services, rule: rule) }
         return form.facts + hours
     }
 

@@ -25,17 +25,22 @@ struct DeliveryStartFacts: Sendable {
         let plan = try await store.plan(ofDelivery: id)
         if let plan { facts += PlanView(plan: plan, zones: [], isOver: false, catalogue: catalogue).startFacts }
         var hours: [(name: String, value: String)] = []
-        if plan?.hours == nil {
+        // What replaces or removes a message goes out at any hour.
+        if try await store.delivery(recalledBy: id) == nil {
             let services = try await store.servicesOfApplications()
             let names = try await store.applicationNames(ofDeliveries: [id])[id] ?? []
-            hours = try await self.hours(store, of: Set(names.compactMap { services[$0] }))
+            hours = try await self.hours(store, of: Set(names.compactMap { services[$0] }), rule: plan?.hours)
         }
         let caps = catalogue.facts(of: try await store.frequencyCaps(ofDelivery: id))
         return (facts + hours + caps, plan.map(PlanView.waits) == true || plan?.hours != nil || !hours.isEmpty)
     }
 
-    /// The sending hours of services, and what happens outside of them; nothing of those without hours.
-    func hours(_ store: Store, of services: Set<String>) async throws -> [(name: String, value: String)] {
+    /// The sending hours of services, and what happens outside of them unless the plan says so; nothing of services
+    /// without hours, or if the plan ignores them.
+    func hours(_ store: Store, of services: Set<String>, rule: DeliveryPlan.HoursRule?) async throws
+        -> [(name: String, value: String)]
+    {
+        guard rule != .ignore else { return [] }
         var facts: [(name: String, value: String)] = []
         for service in services.sorted() {
             let hours = try await store.sendingHours(ofService: service)
@@ -47,6 +52,7 @@ struct DeliveryStartFacts: Sendable {
                 }
             let week = ServiceHoursPage.summary(hours, catalogue)
             if !week.isEmpty { facts.append((catalogue[.hoursTitle], "\(week) (\(service))")) }
+            guard rule == nil else { continue }
             facts.append((catalogue[.hoursRuleLabel], "\(catalogue[outside]) (\(service))"))
         }
         return facts
