@@ -542,11 +542,20 @@ import Testing
             "reason": "Wrong price", "mode": "replace", "title": "Sorry", "body": "", "title.fr": "Pardon",
             "body.fr": "", "title.it": "", "body.it": "",
         ]
+        let partial = try await operate.post(path, form: form.merging(["title": ""]) { _, new in new })
+        #expect(partial.status == .unprocessableContent)
+        #expect(partial.text.contains(Catalogue.english[.recallMainMissing]), "\(partial.text)")
         #expect(try await operate.post(path, form: form).status == .seeOther)
         let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
         let page = try await operate.get("/deliveries/\(child)").text
         #expect(page.contains("Pardon") && page.contains("Content: <bdi>fr</bdi>"), "\(page)")
         #expect(!page.contains("<bdi>it</bdi>"), "its readers get the text of everybody else")
+        // Once it is given up, the next one begins with what it said.
+        try await site.admin.stopDelivery(child)
+        let again = try await operate.get(path).text
+        for value in ["Wrong price", "Sorry", "Pardon", #"replace" selected>"#] {
+            #expect(again.contains("value=\"\(value)"), "\(value): \(again)")
+        }
         await site.close()
     }
 
