@@ -194,6 +194,13 @@ import Testing
             #expect(page.contains(words) && page.contains(#"id="plan.rest.begins-problem""#), "\(time)")
             #expect(page.contains(#"aria-describedby="waves-hint plan.rest.begins-problem""#), "\(time)")
         }
+        // Each zone has a local time of its own, so such a time is told, not refused.
+        let skipped = ["plan.local_time": "2036-03-30T02:30", "plan.on_past": "now", "go": "next"]
+        #expect(try await save(mia, draft, skipped).headers[.location] == "\(draft)/experiment")
+        for step in ["when", "send"] {
+            let page = try await mia.get("\(draft)/\(step)").text
+            #expect(page.contains("Europe/Berlin skips 2036-03-30 02:30:"), "\(step)")
+        }
         let nowhere = ["plan.wave.0.size": "5 %", "plan.rest.begins": "2036-07-01T09:00", "plan.zone": "Mars/Base"]
         _ = try await save(mia, draft, nowhere)
         #expect(try await mia.get("\(draft)/when").text.contains("does not know the time zone Mars/Base"))

@@ -34,6 +34,10 @@ struct ExperimentForm: Sendable {
     private static let variants = 1...ExperimentRule.variantCounts.upperBound
     private static let secondsOfHour = 3_600.0
     private static let longestHours = 0.01...8_784.0
+    /// The characters of a text. Browsers take longer ones, which would otherwise be cut without a word.
+    private static let (longestText, longestTyped) = (4_000, 100_000)
+    /// Hours from a time in UTC until the last zone has it: no zone is further behind.
+    private static let lastZoneHours: Int64 = 12
 
     let composed: ComposedDraft
     let catalogue: Catalogue
@@ -91,9 +95,26 @@ struct ExperimentForm: Sendable {
         if let percent = number(Name.holdOut, ExperimentRule.holdOuts, &problems) { rule.holdOutPercent = percent }
         let samples = Double(ExperimentRule.samples.lowerBound)...Double(ExperimentRule.samples.upperBound)
         if let sample = number(Name.sample, samples, &problems) { rule.leastSample = Int64(sample) }
+        problems.merge(longTexts) { old, _ in old }
         if problems.isEmpty { problems = self.problems(rule, last: used.last ?? 1) }
         if !problems.isEmpty { throw FormRefusal(problems) }
         return rule
+    }
+
+    /// The texts that are too long.
+    private var longTexts: [String: String] {
+        let locales = [nil] + composed.form.localeNames.map(Optional.some)
+        let names = Self.variants.flatMap { variant in
+            locales.flatMap { locale in Self.texts.map { Name.text(variant, $0.key, locale) } }
+        }
+        return names.reduce(into: [:]) { problems, name in
+            guard let count = values[name]?.count, count > Self.longestText else { return }
+            problems[name] = catalogue.text(
+                .experimentTextLong,
+                Figures.count(Int64(Self.longestText)),
+                Figures.count(Int64(count))
+            )
+        }
     }
 
     /// What is wrong with the shares together.
@@ -214,7 +235,7 @@ struct ExperimentForm: Sendable {
                 isRequired: true,
                 value: values[Name.metric] ?? ExperimentRule.Metric.clicks.rawValue
             ),
-            line(Name.hours, catalogue[.experimentHours], .experimentHoursHint),
+            hours,
             FormField(
                 name: Name.early,
                 label: catalogue[.experimentEarly],
@@ -231,6 +252,17 @@ struct ExperimentForm: Sendable {
                 value: values[Name.undecided] ?? ExperimentRule.Undecided.first.rawValue
             ),
         ]
+    }
+
+    /// The hours until the decision. With a local time, that comes when the last zone has it.
+    private var hours: FormField {
+        var field = line(Name.hours, catalogue[.experimentHours], .experimentHoursHint)
+        let typed = (values[PlanForm.localTime] ?? "").replacing(" ", with: "T")
+        if case .some(.some(let local)) = Composer.moment(typed, isNow: false) {
+            let last = local.advanced(byMilliseconds: Self.lastZoneHours * Int64(Self.secondsOfHour) * 1_000)
+            field.hint += " " + catalogue.text(.experimentHoursLocal, Figures.minute(last))
+        }
+        return field
     }
 
     private func variantFields(_ variant: Int) -> [FormField] {
@@ -258,7 +290,7 @@ struct ExperimentForm: Sendable {
             kind: .text,
             hint: hint.map { catalogue[$0] } ?? "",
             value: values[name] ?? "",
-            maxLength: 4_000
+            maxLength: Self.longestTyped
         )
     }
 }

@@ -60,9 +60,13 @@ struct PlanForm: Sendable {
         for row in row..<maxRows { for column in Column.allCases { values[field(row, column)] = nil } }
     }
 
-    /// The typed times that are over, in words: they may have been kept from another delivery.
-    var overTimes: [String] {
+    /// Doubts about the typed times: a local time that the zone's clock skips, and times that are over, which may have
+    /// been kept from another delivery.
+    var timeDoubts: [String] {
         var words: [String] = []
+        if case .skipped? = moments[text(Self.localTime)] {
+            words.append(catalogue.text(.localTimeSkipped, text(Self.localTime).replacing("T", with: " "), zone))
+        }
         if isOver(text(Self.localTime)) {
             words.append(catalogue.text(.localTimeOver, Figures.local(text(Self.localTime), zone)))
         }

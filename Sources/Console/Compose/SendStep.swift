@@ -80,7 +80,7 @@ extension Composer {
             "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
             "isReady": .flag(missing.isEmpty), "settings": .list(fields),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
-            "overTimes": .list(plan(composed).overTimes.map { ["words": .text($0)] }),
+            "timeDoubts": .list(plan(composed).timeDoubts.map { ["words": .text($0)] }),
             "whenPath": .text(path(composed.draft, .when)), "doubts": doubts(composed, audience),
             "experimentPath": .text(path(composed.draft, .experiment)),
             "isMissing": .flag(!missing.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),

@@ -88,7 +88,7 @@ enum Phrase: String, Sendable, CaseIterable {
         experimentCertainty, experimentCertaintyHint, experimentSample, experimentSampleHint, experimentDoubt,
         experimentDoubtRemedy, experimentUndecided,
         undecidedFirst, undecidedWait, experimentNumberWrong, experimentTwoWrong, experimentSumWrong,
-        variantsSame, variantsSameFor,
+        variantsSame, variantsSameFor, experimentTextLong, experimentHoursLocal,
         experimentHoursMissing, missingExperiment, experimentSummary, experimentSummaryHoldOut, experimentSummaryTime,
         experimentWaiting, experimentRunning,
         experimentDecided, experimentOpen, experimentEnded, experimentDecides, experimentDecidedAt, experimentWinner,
@@ -292,7 +292,7 @@ enum Phrase: String, Sendable, CaseIterable {
         obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
         obstacleExpiredCredential, obstacleLink
     // When messages leave: the recipient's time, waves, sending hours.
-    case localTimeOver, waveOver, copiedFrom, copyContent, copyKept, copyOverwrite, copyLeft
+    case localTimeOver, localTimeSkipped, waveOver, copiedFrom, copyContent, copyKept, copyOverwrite, copyLeft
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
         localTimeClock,
         pastChoose, pastMissing, pastNow, pastNextDay, pastSkip, wavesTitle, wavesText, wavesHint, waveNumber, waveSize,
