@@ -191,6 +191,22 @@ import Testing
         await site.close()
     }
 
+    /// After the start nobody can give it to the messages.
+    @Test func theConfirmationSaysWhatARecallCannotReplace() async throws {
+        let site = try await ConsoleSite.start()
+        let words = "has no collapse_id (iOS)."
+        let (mia, draft) = try await site.saleDraft()
+        #expect(try await mia.get("\(draft)/start?when=now").text.contains(words))
+        let form = [
+            "version": try await version(mia, "\(draft)/content"), "go": "stay",
+            "ios.more": #"{"collapse_id": "sale"}"#,
+        ]
+        _ = try await mia.post("\(draft)/content", form: form)
+        let page = try await mia.get("\(draft)/start?when=now").text
+        #expect(page.contains("confirm-title") && !page.contains(words), "\(page)")
+        await site.close()
+    }
+
     /// A content that is too long has no field that is wrong, and the page does not send people to look for one.
     @Test func aProblemOfNoFieldIsToldWithoutOne() async throws {
         let site = try await ConsoleSite.start()

@@ -378,11 +378,25 @@ extension Composer {
         }
     }
 
-    /// The languages and the experiment.
+    /// The keys without which a recall cannot replace the messages: later it is too late for them.
+    private func keysMissing(_ composed: ComposedDraft) -> String {
+        let missing = composed.platforms.filter { platform in
+            let more = composed.draft.fields["\(platform.rawValue).\(ContentField.rest)"] ?? ""
+            return !more.contains("\"\(ContentFormView.replacingKey(platform))\"")
+        }
+        guard !missing.isEmpty else { return "" }
+        let keys = missing.map { platform in
+            let name = catalogue[platform == .ios ? .platformIOS : .platformAndroid]
+            return "\(ContentFormView.replacingKey(platform)) (\(name))"
+        }
+        return catalogue.text(.recallKeyMissing, keys.joined(separator: ", "))
+    }
+
+    /// The languages, the experiment, and what a recall will not be able to do.
     private func contentFacts(_ composed: ComposedDraft) -> [(name: String, value: String)] {
         let facts: [(Phrase, String)] = [
             (.localesField, composed.form.localeNames.joined(separator: ", ")),
-            (.experimentTitle, experiment(composed).summary),
+            (.experimentTitle, experiment(composed).summary), (.recallFact, keysMissing(composed)),
         ]
         return facts.filter { !$0.1.isEmpty }.map { (catalogue[$0.0], $0.1) }
     }

@@ -98,7 +98,8 @@ enum Phrase: String, Sendable, CaseIterable {
     // The recall of a delivery.
     case recallLocaleEmpty, recallTextUnused, recallNeedsApproval
     case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
-        recallNewTitle, recallNewBody, recallOnlyReplace, recallNoKey, recallTextMissing, recallMainMissing,
+        recallNewTitle, recallNewBody, recallOnlyReplace, recallNoKey, recallFact, recallKeyMissing, recallTextMissing,
+        recallMainMissing,
         recallAlready, recallSent,
         doneRecall, auditRecall, recalledTitle, recalledBy,
         recalledReason, recallUnsent, recallReplaced, recallRemoved, recallNotReplaced, recallNotRemoved,
