@@ -287,6 +287,21 @@ import Testing
             let asked = try await admin.get("/deliveries/\(id)/start?at=2036-11-30T00:00").text
             #expect(asked.contains(week) == isShown && !asked.contains("Messages wait (shop)"), "\(rule)")
         }
+        // Nobody who waits for a code waits for the hours, and neither does a transactional message.
+        _ = try await save(mia, draft, ["go": "next"])
+        let limits = try await mia.get("\(draft)/limits").text
+        let version = limits.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+        _ = try await mia.post("\(draft)/limits", form: ["version": version, "settings.category": "transactional"])
+        let exempt = try await mia.get("\(draft)/start?when=now").text
+        #expect(exempt.contains("confirm-title") && !exempt.contains(week), "\(exempt)")
+        let code = try await site.admin.createDelivery(
+            NewDelivery(label: "Code", applications: ["shop-ios"], content: content)
+        )
+        for isCode in [false, true] {
+            try await site.admin.setOneTimeCode(code, isCode)
+            let facts = try await DeliveryStartFacts(catalogue: .english).read(site.admin, code, start: nil).facts
+            #expect(facts.contains { $0.value == week } == !isCode, "\(facts)")
+        }
         await site.close()
     }
 

@@ -406,7 +406,11 @@ extension Composer {
         let form = plan(composed)
         let rule = form.plan.hours
         let (services, facts) = (composed.ownServices, DeliveryStartFacts(catalogue: catalogue))
-        let hours = try await responder.database.run { try await facts.hours($0, of: services, rule: rule) }
+        let isCode = SettingsForm.isOneTimeCode(composed.draft.fields)
+        let exempt = isCode ? services : transactionalServices(composed)
+        let hours = try await responder.database.run {
+            try await facts.hours($0, of: services, rule: rule, exempt: exempt)
+        }
         return form.facts + hours
     }
 
