@@ -150,16 +150,23 @@ import Testing
             let refused = try await mia.get("\(draft)/start?\(time)")
             #expect(refused.status == .conflict && refused.text.contains(expected), "\(refused.text)")
             #expect(!refused.text.contains("confirm-title"), "\(time)")
+            // At the field that is wrong, without the number of a delivery that there is not.
+            let field = refused.text.firstRange(of: #"id="settings.validity_seconds-hint""#)
+            let rest = field.map { refused.text[$0.upperBound...] } ?? ""
+            #expect(rest.prefix(300).contains("field-problem") && rest.prefix(300).contains("The delivery ends at"))
+            #expect(refused.text.contains(Catalogue.english[.startRemedy]))
+            #expect(!refused.text.contains("Give it a longer"))
         }
         #expect(try await site.value("SELECT count(*) FROM pushmta_engine.delivery") == "0", "it was only asked")
         #expect(try await mia.get("\(draft)/send").status == .ok)
-        // The same on the page of the delivery, at the field with its start.
+        // The same on the page of the delivery, at the field with its start if that was typed.
         let id = try await analyse(mia, draft)
         try await prepare(site, AnalysisFindings())
         for (query, expected) in [("", "Asia/Kolkata, \(words)"), ("?\(later)", ends)] {
             let refused = try await mia.get("/deliveries/\(id)/start\(query)")
             #expect(refused.status == .conflict && refused.text.contains(expected), "\(refused.text)")
-            #expect(refused.text.contains(#"id="at-problem""#), "\(query)")
+            #expect(refused.text.contains(#"id="at-problem""#) == !query.isEmpty, "\(query)")
+            #expect(refused.text.contains(#"<p class="notice bad" role="alert">"#) == query.isEmpty, "\(query)")
             #expect(!refused.text.contains("Start this delivery?"))
         }
         try await site.sql("UPDATE pushmta_engine.delivery SET validity = '1 day' WHERE id = \(id)")
@@ -494,6 +501,19 @@ import Testing
         #expect(rejected.contains("so it is stopped. Its delivery can be recalled again."), "\(rejected)")
         #expect(!rejected.contains("edits it again") && rejected.contains("and was given up: <a href=\"\(path)\">"))
         #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
+        // The second one goes out at any hour, and whoever approves it reads of no others.
+        try await site.sql(
+            """
+            DO $$ BEGIN
+                PERFORM pushmta.set_service_hours('shop', '{"hours": [{"weekdays": [1, 2, 3, 4, 5, 6, 7], "opens": "08:00",
+                    "closes": "20:00"}], "days_off": [], "outside": "postpone", "time_zone": "UTC"}');
+            END $$
+            """
+        )
+        for (delivery, hasHours) in [(id, true), (child, false)] {
+            let facts = try await DeliveryStartFacts(catalogue: .english).read(site.admin, delivery, start: nil).facts
+            #expect(facts.contains { $0.name == Catalogue.english[.hoursTitle] } == hasHours, "\(facts)")
+        }
         await site.close()
     }
 
@@ -610,11 +630,20 @@ import Testing
             "reason": "Wrong price", "mode": "replace", "title": "Sorry", "body": "", "title.fr": "Pardon",
             "body.fr": "", "title.it": "", "body.it": "",
         ]
+        let partial = try await operate.post(path, form: form.merging(["title": ""]) { _, new in new })
+        #expect(partial.status == .unprocessableContent)
+        #expect(partial.text.contains(Catalogue.english[.recallMainMissing]), "\(partial.text)")
         #expect(try await operate.post(path, form: form).status == .seeOther)
         let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
         let page = try await operate.get("/deliveries/\(child)").text
         #expect(page.contains("Pardon") && page.contains("Content: <bdi>fr</bdi>"), "\(page)")
         #expect(!page.contains("<bdi>it</bdi>"), "its readers get the text of everybody else")
+        // Once it is given up, the next one begins with what it said.
+        try await site.admin.stopDelivery(child)
+        let again = try await operate.get(path).text
+        for value in ["Wrong price", "Sorry", "Pardon", #"replace" selected>"#] {
+            #expect(again.contains("value=\"\(value)"), "\(value): \(again)")
+        }
         await site.close()
     }
 

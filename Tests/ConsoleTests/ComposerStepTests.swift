@@ -191,6 +191,37 @@ import Testing
         await site.close()
     }
 
+    /// After the start nobody can give it to the messages.
+    @Test func theConfirmationSaysWhatARecallCannotReplace() async throws {
+        let site = try await ConsoleSite.start()
+        let words = "has no collapse_id (iOS)."
+        let (mia, draft) = try await site.saleDraft()
+        #expect(try await mia.get("\(draft)/start?when=now").text.contains(words))
+        let form = [
+            "version": try await version(mia, "\(draft)/content"), "go": "stay",
+            "ios.more": #"{"collapse_id": "sale"}"#,
+        ]
+        _ = try await mia.post("\(draft)/content", form: form)
+        let page = try await mia.get("\(draft)/start?when=now").text
+        #expect(page.contains("confirm-title") && !page.contains(words), "\(page)")
+        await site.close()
+    }
+
+    /// A content that is too long has no field that is wrong, and the page does not send people to look for one.
+    @Test func aProblemOfNoFieldIsToldWithoutOne() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft()
+        let form = [
+            "version": try await version(mia, "\(draft)/content"), "ios.title": "Hello",
+            "ios.body": String(repeating: "a", count: 4_900), "go": "stay",
+        ]
+        _ = try await mia.post("\(draft)/content", form: form)
+        let page = try await mia.get("\(draft)/content?saved=1").text
+        #expect(page.contains("bytes even with empty fields") && page.contains(Catalogue.english[.contentWrongAll]))
+        #expect(!page.contains(Catalogue.english[.contentWrong]))
+        await site.close()
+    }
+
     @Test func textsAreCountedForTheTightestGateway() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await site.saleDraft()

@@ -137,6 +137,16 @@ import Testing
         #expect(!form([size: "5 %"]).facts.contains { $0.value.contains(words) })
     }
 
+    @Test func wavesAreAtMostTheWhole() {
+        func problems(_ sizes: [String]) -> [String: String] {
+            let values = sizes.enumerated().map { (PlanForm.field($0.offset, .size), $0.element) }
+            return PlanForm(values: Dictionary(uniqueKeysWithValues: values), catalogue: .english).problems
+        }
+        let wrong = problems(["60 %", "60 %", "1000"])
+        #expect(wrong == [PlanForm.field(1, .size): Catalogue.english[.waveSumWrong]])
+        #expect(problems(["60 %", "40 %"]).isEmpty && problems(["33.3 %", "33.3 %", "33.4 %", "7"]).isEmpty)
+    }
+
     @Test func aPlanOfADeliveryBecomesTheSamePlan() {
         let settings =
             #"{"plan": {"local_time": "2036-12-01T09:00:00", "on_past": "skip", "waves": [{"percent": 29.5, "max_token_errors": null}, {"count": 7, "after": "5400 seconds", "max_failed": 0.015}, {"at": "2036-12-02T09:00:00.000000Z"}]}}"#
@@ -190,6 +200,13 @@ import Testing
             #expect(page.contains(words) && page.contains(#"id="plan.rest.begins-problem""#), "\(time)")
             #expect(page.contains(#"aria-describedby="waves-hint plan.rest.begins-problem""#), "\(time)")
         }
+        // Each zone has a local time of its own, so such a time is told, not refused.
+        let skipped = ["plan.local_time": "2036-03-30T02:30", "plan.on_past": "now", "go": "next"]
+        #expect(try await save(mia, draft, skipped).headers[.location] == "\(draft)/experiment")
+        for step in ["when", "send"] {
+            let page = try await mia.get("\(draft)/\(step)").text
+            #expect(page.contains("Europe/Berlin skips 2036-03-30 02:30:"), "\(step)")
+        }
         let nowhere = ["plan.wave.0.size": "5 %", "plan.rest.begins": "2036-07-01T09:00", "plan.zone": "Mars/Base"]
         _ = try await save(mia, draft, nowhere)
         #expect(try await mia.get("\(draft)/when").text.contains("does not know the time zone Mars/Base"))
@@ -201,9 +218,16 @@ import Testing
             #expect(page.status == .conflict && page.text.contains(words), "\(time)")
             #expect(page.text.contains(#"aria-describedby="at-problem""#) && page.text.contains("value=\"\(time)\""))
         }
+        // A time that is over is told as it was typed.
+        let over = try await mia.get("\(draft)/start?when=later&at=2020-06-30T18:00&zone=Europe/Berlin").text
+        #expect(over.contains("2020-06-30 18:00 Europe/Berlin is in the past"))
         let question = try await mia.get("\(draft)/start?when=later&at=2036-06-30T18:00&zone=Europe/Berlin").text
         #expect(question.contains("2036-06-30 18:00 Europe/Berlin (2036-06-30 16:00 UTC)"))
         #expect(question.contains(#"name="at" value="2036-06-30T16:00""#))
+        // Who cancels it finds the time as it was typed.
+        let back = question.firstMatch(of: /href="([^"]*\/send\?[^"]*)"/).map { String($0.1) } ?? ""
+        let typed = try await mia.get(back.replacing("&amp;", with: "&")).text
+        #expect(typed.contains(#"value="2036-06-30T18:00""#) && typed.contains(#"value="later" checked"#))
         let version = question.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
         let started = try await mia.post("\(draft)/start", form: ["version": version, "at": "2036-06-30T16:00"])
         let path = try #require(started.headers[.location])
@@ -259,6 +283,31 @@ import Testing
         let question = try await mia.get("\(draft)/start?when=now").text
         for words in ["Messages wait (shop)", "<bdi>fr</bdi>", "Its plan says when messages leave."] {
             #expect(question.contains(words), "\(words)")
+        }
+        // Whoever chooses what happens outside of the hours, or approves it, sees the hours as well.
+        let week = "Monday – Sunday 00:00-24:00 (shop)"
+        for (rule, isShown) in [("postpone", true), ("drop", true), ("ignore", false)] {
+            _ = try await save(mia, draft, ["plan.hours": rule, "go": "next"])
+            let chosen = try await mia.get("\(draft)/start?when=now").text
+            #expect(chosen.contains(week) == isShown && !chosen.contains("Messages wait (shop)"), "\(rule)")
+            try await site.sql("DO $$ BEGIN PERFORM pushmta.set_hours_rule(\(id), '\(rule)'); END $$")
+            let asked = try await admin.get("/deliveries/\(id)/start?at=2036-11-30T00:00").text
+            #expect(asked.contains(week) == isShown && !asked.contains("Messages wait (shop)"), "\(rule)")
+        }
+        // Nobody who waits for a code waits for the hours, and neither does a transactional message.
+        _ = try await save(mia, draft, ["go": "next"])
+        let limits = try await mia.get("\(draft)/limits").text
+        let version = limits.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+        _ = try await mia.post("\(draft)/limits", form: ["version": version, "settings.category": "transactional"])
+        let exempt = try await mia.get("\(draft)/start?when=now").text
+        #expect(exempt.contains("confirm-title") && !exempt.contains(week), "\(exempt)")
+        let code = try await site.admin.createDelivery(
+            NewDelivery(label: "Code", applications: ["shop-ios"], content: content)
+        )
+        for isCode in [false, true] {
+            try await site.admin.setOneTimeCode(code, isCode)
+            let facts = try await DeliveryStartFacts(catalogue: .english).read(site.admin, code, start: nil).facts
+            #expect(facts.contains { $0.value == week } == !isCode, "\(facts)")
         }
         await site.close()
     }

@@ -63,6 +63,7 @@ extension Composer {
                 "parameters": .list(parameters.map { ["field": .text("{{\($0)}}")] }),
                 "hasParameters": .flag(!parameters.isEmpty),
                 "general": .list(general), "hasGeneral": .flag(!general.isEmpty), "isWrong": .flag(!problems.isEmpty),
+                "wrongWords": .text(catalogue[general.isEmpty ? .contentWrong : .contentWrongAll]),
                 "isRight": .flag(isChecked && problems.isEmpty),
                 "warnings": .list(warnings.map { ["words": .text($0)] }),
                 "hasWarnings": .flag(!warnings.isEmpty),
@@ -201,6 +202,9 @@ struct ContentFormView {
     ]
 
     static func label(_ key: String, _ catalogue: Catalogue) -> String { labels[key].map { catalogue[$0] } ?? key }
+
+    /// The key without which a recall cannot replace a message.
+    static func replacingKey(_ platform: Platform) -> String { platform == .ios ? "collapse_id" : "tag" }
 
     static func label(_ variable: ApplicationVariable) -> String {
         variable.label.isEmpty ? variable.name : "\(variable.label) (\(variable.name))"
@@ -344,8 +348,8 @@ struct ContentFormView {
             hint: hint(field.summary) + (field.isRequired ? " " + catalogue[.fieldRequired] : "")
         )
         if field.key == ContentField.rest, let platform = form.platforms.first(where: { name.hasPrefix($0.rawValue) }) {
-            let key = platform == .ios ? "collapse_id" : "tag"
-            values["hint"] = .text("\(hint(field.summary)) \(catalogue.text(.keyReplaceable, key))")
+            let key = catalogue.text(.keyReplaceable, Self.replacingKey(platform))
+            values["hint"] = .text("\(hint(field.summary)) \(key)")
         }
         let text = form.values[name] ?? ""
         let isTall = [.paragraph, .lines, .json].contains(field.input)

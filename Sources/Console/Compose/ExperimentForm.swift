@@ -34,6 +34,10 @@ struct ExperimentForm: Sendable {
     private static let variants = 1...ExperimentRule.variantCounts.upperBound
     private static let secondsOfHour = 3_600.0
     private static let longestHours = 0.01...8_784.0
+    /// The characters of a text. Browsers take longer ones, which would otherwise be cut without a word.
+    private static let (longestText, longestTyped) = (4_000, 100_000)
+    /// Hours from a time in UTC until the last zone has it: no zone is further behind.
+    private static let lastZoneHours: Int64 = 12
 
     let composed: ComposedDraft
     let catalogue: Catalogue
@@ -91,9 +95,26 @@ struct ExperimentForm: Sendable {
         if let percent = number(Name.holdOut, ExperimentRule.holdOuts, &problems) { rule.holdOutPercent = percent }
         let samples = Double(ExperimentRule.samples.lowerBound)...Double(ExperimentRule.samples.upperBound)
         if let sample = number(Name.sample, samples, &problems) { rule.leastSample = Int64(sample) }
+        problems.merge(longTexts) { old, _ in old }
         if problems.isEmpty { problems = self.problems(rule, last: used.last ?? 1) }
         if !problems.isEmpty { throw FormRefusal(problems) }
         return rule
+    }
+
+    /// The texts that are too long.
+    private var longTexts: [String: String] {
+        let locales = [nil] + composed.form.localeNames.map(Optional.some)
+        let names = Self.variants.flatMap { variant in
+            locales.flatMap { locale in Self.texts.map { Name.text(variant, $0.key, locale) } }
+        }
+        return names.reduce(into: [:]) { problems, name in
+            guard let count = values[name]?.count, count > Self.longestText else { return }
+            problems[name] = catalogue.text(
+                .experimentTextLong,
+                Figures.count(Int64(Self.longestText)),
+                Figures.count(Int64(count))
+            )
+        }
     }
 
     /// What is wrong with the shares together.
@@ -116,8 +137,8 @@ struct ExperimentForm: Sendable {
         return nil
     }
 
-    /// The content of a variant; nil if it has no texts of its own.
-    private func content(_ variant: Int) -> String? {
+    /// The draft's values with the texts of a variant.
+    private func changed(_ variant: Int) -> [String: String] {
         var changed = composed.draft.fields
         for locale in [nil] + composed.form.localeNames.map(Optional.some) {
             for (key, _) in Self.texts {
@@ -126,6 +147,12 @@ struct ExperimentForm: Sendable {
                 for platform in composed.platforms { changed["\(path)\(platform.rawValue).\(key)"] = text }
             }
         }
+        return changed
+    }
+
+    /// The content of a variant; nil if it has no texts of its own.
+    private func content(_ variant: Int) -> String? {
+        let changed = changed(variant)
         guard changed != composed.draft.fields else { return nil }
         var other = composed
         other.draft.fields = changed
@@ -149,6 +176,33 @@ struct ExperimentForm: Sendable {
         let most = Double(count.count + (count.error ?? 0)) * least.percent / 100
         let words = catalogue.doubt(about: least.label ?? "", messages: Int64(most.rounded(.up)), rule.leastSample)
         return words.isEmpty ? "" : "\(words) \(catalogue[.experimentDoubtRemedy])"
+    }
+
+    /// The texts that readers with a locale get of a variant; nil: everybody else.
+    private func read(_ variant: Int, _ locale: String?) -> [String] {
+        let changed = changed(variant)
+        return composed.platforms.flatMap { platform in
+            Self.texts.map { key, _ -> String in
+                let main = "\(platform.rawValue).\(key)"
+                return locale.flatMap { changed["locales.\($0).\(main)"] } ?? changed[main] ?? ""
+            }
+        }
+    }
+
+    /// The variants that say the same, to everybody or to the readers of some locales: nothing can be learnt from them.
+    var sameness: [String] {
+        let used = Self.variants.filter { values[Name.percent($0)] != nil }
+        let locales = composed.form.localeNames.map(Optional.some) + [nil]
+        return used.enumerated().flatMap { place, variant in
+            used.prefix(place).compactMap { other -> String? in
+                let same = locales.filter { read(variant, $0) == read(other, $0) }
+                let names = (Self.letter(other), Self.letter(variant))
+                guard !same.isEmpty else { return nil }
+                guard same.count < locales.count else { return catalogue.text(.variantsSame, names.0, names.1) }
+                let readers = same.map { $0 ?? catalogue[.localeEverybody] }
+                return catalogue.text(.variantsSameFor, names.0, names.1, readers.joined(separator: ", "))
+            }
+        }
     }
 
     static func name(_ metric: ExperimentRule.Metric) -> Phrase {
@@ -181,7 +235,7 @@ struct ExperimentForm: Sendable {
                 isRequired: true,
                 value: values[Name.metric] ?? ExperimentRule.Metric.clicks.rawValue
             ),
-            line(Name.hours, catalogue[.experimentHours], .experimentHoursHint),
+            hours,
             FormField(
                 name: Name.early,
                 label: catalogue[.experimentEarly],
@@ -198,6 +252,17 @@ struct ExperimentForm: Sendable {
                 value: values[Name.undecided] ?? ExperimentRule.Undecided.first.rawValue
             ),
         ]
+    }
+
+    /// The hours until the decision. With a local time, that comes when the last zone has it.
+    private var hours: FormField {
+        var field = line(Name.hours, catalogue[.experimentHours], .experimentHoursHint)
+        let typed = (values[PlanForm.localTime] ?? "").replacing(" ", with: "T")
+        if case .some(.some(let local)) = Composer.moment(typed, isNow: false) {
+            let last = local.advanced(byMilliseconds: Self.lastZoneHours * Int64(Self.secondsOfHour) * 1_000)
+            field.hint += " " + catalogue.text(.experimentHoursLocal, Figures.minute(last))
+        }
+        return field
     }
 
     private func variantFields(_ variant: Int) -> [FormField] {
@@ -225,7 +290,7 @@ struct ExperimentForm: Sendable {
             kind: .text,
             hint: hint.map { catalogue[$0] } ?? "",
             value: values[name] ?? "",
-            maxLength: 4_000
+            maxLength: Self.longestTyped
         )
     }
 }

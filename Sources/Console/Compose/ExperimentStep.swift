@@ -21,8 +21,9 @@ extension Composer {
 
     /// What keeps the experiment of a draft from a winner.
     func doubts(_ composed: ComposedDraft, _ audience: Audience) -> PageValue {
-        let words = experiment(composed).doubt(audience)
-        return .list(words.isEmpty ? [] : [["words": .text(words)]])
+        let form = experiment(composed)
+        let doubt = form.doubt(audience)
+        return .list(((doubt.isEmpty ? [] : [doubt]) + form.sameness).map { ["words": .text($0)] })
     }
 
     /// - Parameters:

@@ -59,14 +59,18 @@ extension Composer {
         settings(composed).isWrong(among: SettingsForm.limits) || !followProblems(composed).isEmpty
     }
 
+    /// The services in which the draft's category is transactional.
+    func transactionalServices(_ composed: ComposedDraft) -> Set<String> {
+        let name = settings(composed).category
+        return Set(composed.allCategories.filter { $0.name == name && $0.isTransactional }.map(\.service))
+    }
+
     /// The frequency caps of the draft's services, and whether each applies to its category.
     private func caps(_ composed: ComposedDraft, _ all: [FrequencyCapRow]) -> [(cap: FrequencyCapRow, applies: Bool)] {
         let name = settings(composed).category
         let isCode = SettingsForm.isOneTimeCode(composed.draft.fields)
         let own = composed.ownServices
-        let transactional = Set(
-            composed.allCategories.filter { $0.name == name && $0.isTransactional }.map(\.service)
-        )
+        let transactional = transactionalServices(composed)
         return all.filter { own.contains($0.service) }.map { cap in
             // A cap that names categories is for those. The others are for all that are not transactional.
             (cap, cap.categories.map { $0.contains(name) } ?? (!isCode && !transactional.contains(cap.service)))

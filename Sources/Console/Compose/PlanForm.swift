@@ -60,9 +60,13 @@ struct PlanForm: Sendable {
         for row in row..<maxRows { for column in Column.allCases { values[field(row, column)] = nil } }
     }
 
-    /// The typed times that are over, in words: they may have been kept from another delivery.
-    var overTimes: [String] {
+    /// Doubts about the typed times: a local time that the zone's clock skips, and times that are over, which may have
+    /// been kept from another delivery.
+    var timeDoubts: [String] {
         var words: [String] = []
+        if case .skipped? = moments[text(Self.localTime)] {
+            words.append(catalogue.text(.localTimeSkipped, text(Self.localTime).replacing("T", with: " "), zone))
+        }
         if isOver(text(Self.localTime)) {
             words.append(catalogue.text(.localTimeOver, Figures.local(text(Self.localTime), zone)))
         }
@@ -118,6 +122,13 @@ struct PlanForm: Sendable {
         let rows = self.rows
         guard rows > 0 else { return (plan, problems) }
         for row in 0..<rows { plan.waves.append(wave(row, &problems)) }
+        let percents = plan.waves.map { wave -> Double in
+            if case .percent(let percent) = wave.size { percent } else { 0 }
+        }
+        // Sums of fractions are not exact.
+        if percents.reduce(0, +) > 100 + 1e-9, let last = percents.lastIndex(where: { $0 > 0 }) {
+            problems[Self.field(last, .size)] = catalogue[.waveSumWrong]
+        }
         var rest = DeliveryPlan.Wave()
         begin(&rest, Self.restBegins, &problems)
         plan.waves.append(rest)

@@ -35,7 +35,7 @@ extension Composer {
     }
 
     /// A field or group of the last step that may be wrong.
-    private enum Place { case moment, seeds, template }
+    private enum Place { case moment, validity, seeds, template }
 
     /// - Parameters:
     ///   - problem: what was refused.
@@ -69,6 +69,8 @@ extension Composer {
         let planned = further.map { fact -> PageValues in
             ["name": .text(fact.name), "value": .text(fact.value)]
         }
+        let refused: SettingsForm.Setting? = place == .validity ? .validity : nil
+        let fields = settings(composed).fields(SettingsForm.others, refused: refused, problem ?? "")
         var values: PageValues = [
             "facts": .list(
                 facts.filter { !$0.1.isEmpty }.map { fact -> PageValues in
@@ -76,9 +78,9 @@ extension Composer {
                 } + planned
             ),
             "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
-            "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields(SettingsForm.others)),
+            "isReady": .flag(missing.isEmpty), "settings": .list(fields),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
-            "overTimes": .list(plan(composed).overTimes.map { ["words": .text($0)] }),
+            "timeDoubts": .list(plan(composed).timeDoubts.map { ["words": .text($0)] }),
             "whenPath": .text(path(composed.draft, .when)), "doubts": doubts(composed, audience),
             "experimentPath": .text(path(composed.draft, .experiment)),
             "isMissing": .flag(!missing.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
@@ -90,7 +92,7 @@ extension Composer {
         case .moment?: values["momentProblem"] = .group(["words": .text(problem ?? "")])
         case .seeds?: values["seedsProblem"] = .group(["words": .text(problem ?? "")])
         case .template?: values["keepProblem"] = .group(["words": .text(problem ?? "")])
-        case nil: break
+        case .validity?, nil: break
         }
         if let proof = call.query["proof"].flatMap({ Int64($0) }) {
             values["proof"] = .group(["proofID": .text("\(proof)")])
@@ -279,19 +281,15 @@ extension Composer {
                 return try await sendPage(call, composed, problem: words, at: .moment)
             }
         }
-        if let moment {
-            // The database refuses such a time as well, for every caller.
-            let now = try await responder.database.run { try await $0.databaseClock() }
-            if let words = problem(ofStart: moment, now: now) {
-                return try await sendPage(call, composed, problem: words, at: .moment)
-            }
+        if let moment, let words = try await problem(ofStart: moment, in: zone) {
+            return try await sendPage(call, composed, problem: words, at: .moment)
         }
         let audience = try await audience(composed, within: Self.startCountingLimit)
         guard try await missing(call, composed, audience.problem).isEmpty else {
             return try await sendPage(call, composed)
         }
-        if let words = try await refusal(call, composed, ofStart: moment, in: zone) {
-            return try await sendPage(call, composed, problem: words)
+        if let refused = try await refusal(call, composed, ofStart: moment, in: zone) {
+            return try await sendPage(call, composed, problem: refused.words, at: refused.place)
         }
         let asks = call.query[Self.asksField]
         let words = startWords(asks, at: moment.map { shown($0, text, zone) })
@@ -315,28 +313,53 @@ extension Composer {
                     ),
                 ]),
                 "startPath": .text("\(Self.path)/\(composed.draft.id)/start"),
+                "cancelPath": .text(cancelPath(call, composed)),
             ]
         )
     }
 
-    /// Why a draft cannot become a delivery with this start, in words with times of a zone; nil if it can.
+    /// The step with the start as it was chosen.
+    private func cancelPath(_ call: ConsoleCall, _ composed: ComposedDraft) -> String {
+        let typed = ["when", Self.momentField, Self.zoneField].compactMap { name in
+            call.query[name].map { "\(name)=\(SignIn.encoded($0))" }
+        }
+        return path(composed.draft, .send) + (typed.isEmpty ? "" : "?" + typed.joined(separator: "&"))
+    }
+
+    /// The clock of a zone; nil for UTC, which needs none.
+    private func clock(ofZone zone: String) async throws -> ZoneClock? {
+        guard zone != ZoneMenu.utc else { return nil }
+        return try await responder.database.run { try await $0.clock(ofZone: zone) }
+    }
+
+    /// Why nothing can start at a time, in words with times of a zone; nil if it can. The database refuses such a time
+    /// as well, for every caller.
+    private func problem(ofStart moment: DatabaseTime, in zone: String) async throws -> String? {
+        let clock = try await clock(ofZone: zone)
+        let now = try await responder.database.run { try await $0.databaseClock() }
+        return try await Figures.$zone.withValue(clock) { () async throws -> String? in
+            problem(ofStart: moment, now: now)
+        }
+    }
+
+    /// Why a draft cannot become a delivery with this start, in words with times of a zone, and the field where they
+    /// are shown; nil if it can.
     private func refusal(
         _ call: ConsoleCall,
         _ composed: ComposedDraft,
         ofStart moment: DatabaseTime?,
         in zone: String
-    ) async throws -> String? {
+    ) async throws -> (words: String, place: Place?)? {
         let delivery = try delivery(composed)
-        let clock: ZoneClock? =
-            zone == ZoneMenu.utc ? nil : try await responder.database.run { try await $0.clock(ofZone: zone) }
-        return try await Figures.$zone.withValue(clock) { () async throws -> String? in
+        let clock = try await clock(ofZone: zone)
+        return try await Figures.$zone.withValue(clock) { () async throws -> (words: String, place: Place?)? in
             do {
                 try await responder.database.run {
                     try await $0.checkConsoleDraft(delivery, at: moment, by: call.actor)
                 }
                 return nil
             } catch let error as StoreError where Self.isTold(error) {
-                return words(error)
+                return (words(error), error.sqlState == Self.endsEarly ? .validity : nil)
             }
         }
     }
@@ -355,11 +378,25 @@ extension Composer {
         }
     }
 
-    /// The languages and the experiment.
+    /// The keys without which a recall cannot replace the messages: later it is too late for them.
+    private func keysMissing(_ composed: ComposedDraft) -> String {
+        let missing = composed.platforms.filter { platform in
+            let more = composed.draft.fields["\(platform.rawValue).\(ContentField.rest)"] ?? ""
+            return !more.contains("\"\(ContentFormView.replacingKey(platform))\"")
+        }
+        guard !missing.isEmpty else { return "" }
+        let keys = missing.map { platform in
+            let name = catalogue[platform == .ios ? .platformIOS : .platformAndroid]
+            return "\(ContentFormView.replacingKey(platform)) (\(name))"
+        }
+        return catalogue.text(.recallKeyMissing, keys.joined(separator: ", "))
+    }
+
+    /// The languages, the experiment, and what a recall will not be able to do.
     private func contentFacts(_ composed: ComposedDraft) -> [(name: String, value: String)] {
         let facts: [(Phrase, String)] = [
             (.localesField, composed.form.localeNames.joined(separator: ", ")),
-            (.experimentTitle, experiment(composed).summary),
+            (.experimentTitle, experiment(composed).summary), (.recallFact, keysMissing(composed)),
         ]
         return facts.filter { !$0.1.isEmpty }.map { (catalogue[$0.0], $0.1) }
     }
@@ -367,9 +404,13 @@ extension Composer {
     /// When messages leave: the plan, and what the services say where the plan leaves it to them.
     private func planFacts(_ composed: ComposedDraft) async throws -> [(name: String, value: String)] {
         let form = plan(composed)
-        guard form.plan.hours == nil else { return form.facts }
+        let rule = form.plan.hours
         let (services, facts) = (composed.ownServices, DeliveryStartFacts(catalogue: catalogue))
-        let hours = try await responder.database.run { try await facts.hours($0, of: services) }
+        let isCode = SettingsForm.isOneTimeCode(composed.draft.fields)
+        let exempt = isCode ? services : transactionalServices(composed)
+        let hours = try await responder.database.run {
+            try await facts.hours($0, of: services, rule: rule, exempt: exempt)
+        }
         return form.facts + hours
     }
 
@@ -424,18 +465,37 @@ extension Composer {
         return !isOfSession && [.invalid, .conflict, .notFound].contains(error.code)
     }
 
-    /// The database's refusal and the remedy: a page of the console where there is one, otherwise the database's hint.
-    /// A command in a hint stays in lower case.
+    /// With this the database refuses a start after which a delivery ends too early for its plan, or for its experiment.
+    private static let endsEarly = "PM009"
+
+    /// The database's refusal and the remedy: fields or a page of the console where there are some, otherwise the
+    /// database's hint.
     func words(_ error: StoreError) -> String {
+        let message = Self.unnumbered(error)
         switch error.sqlState {
         case "PM050": return "\(error.message) \(catalogue[.listGoneRemedy])"
         case "PM180": return catalogue[.approvalFirst]
         case "PM041": return "\(error.message) \(catalogue[.seedGoneRemedy])"
+        case Self.endsEarly?: return "\(message) \(catalogue[.startRemedy])"
         default:
-            let message = Figures.inZone(error.message)
-            guard let hint = error.hint else { return message }
-            return "\(message) \(hint.hasPrefix("pushmta") ? hint : hint.capitalisedFirst)."
+            guard let hint = error.hint, !Self.isForCallers(hint) else { return message }
+            return "\(message) \(hint.capitalisedFirst)."
         }
+    }
+
+    /// A refusal with times of the page's zone and without the delivery's number: that of a draft is made up for the
+    /// check, and the page of a delivery has it anyway. An error about something that is missing may name another one.
+    private static func unnumbered(_ error: StoreError) -> String {
+        let message = Figures.inZone(error.message)
+        guard error.code == .invalid else { return message }
+        return message.replacing(#/\b([Dd])elivery \d+/#) { match -> String in
+            match.1 == "D" ? "The delivery" : "the delivery"
+        }
+    }
+
+    /// Whether a hint is for those who call functions, write JSON or run commands.
+    private static func isForCallers(_ hint: String) -> Bool {
+        hint.contains("pushmta") || hint.contains { "_{[".contains($0) }
     }
 
     /// Why nothing can start at a time, in words; nil if it can.

@@ -252,17 +252,25 @@ struct SettingsForm: Sendable {
 
 extension SettingsForm {
     /// The values of the page's template for the fields of some settings.
-    func fields(_ settings: [Setting]) -> [PageValues] { settings.map(field) }
+    ///
+    /// - Parameters:
+    ///   - refused: the setting that the database refused; nil if it refused none.
+    ///   - words: why.
+    func fields(_ settings: [Setting], refused: Setting? = nil, _ words: String = "") -> [PageValues] {
+        settings.map { field($0, refusal: $0 == refused ? words : nil) }
+    }
 
-    private func field(_ setting: Setting) -> PageValues {
+    private func field(_ setting: Setting, refusal: String?) -> PageValues {
+        let problem: String? = isWrong(setting) ? self.problem(setting) : refusal
+        let told: [PageValues] = problem.map { [["words": .text($0)]] } ?? []
         let words = setting.words
         let choices = choices(setting)
         let isChoice = !choices.isEmpty
         var values: PageValues = [
             "name": .text(setting.field), "label": .text(catalogue[words.label]), "value": .text(text(setting)),
             "placeholder": .text(placeholder(setting)),
-            "hint": .text(hint(setting)), "hasHint": .flag(true), "isWrong": .flag(isWrong(setting)),
-            "problems": .list(isWrong(setting) ? [["words": .text(problem(setting))]] : []),
+            "hint": .text(hint(setting)), "hasHint": .flag(true), "isWrong": .flag(!told.isEmpty),
+            "problems": .list(told),
             "isLine": .flag(!isChoice), "isTall": .flag(false),
         ]
         if isChoice {

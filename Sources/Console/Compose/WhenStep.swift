@@ -10,7 +10,7 @@ extension Composer {
                 let form = plan(composed)
                 var values = form.page
                 values["isSaved"] = .flag(call.query["saved"] != nil && !form.isWrong)
-                values["overTimes"] = .list(form.overTimes.map { ["words": .text($0)] })
+                values["timeDoubts"] = .list(form.timeDoubts.map { ["words": .text($0)] })
                 return page(.when, composed, values)
             },
             route(.post, "when") { call, composed in

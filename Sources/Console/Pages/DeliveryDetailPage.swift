@@ -285,8 +285,8 @@ struct DeliveryDetailPage: Sendable {
             // Nobody edits the second delivery of a recall.
             let isRecallRejected = done == .doneReject && values["recallOf"] != nil
             let isEarly = done == .doneResume && facts.progress.startedAt == nil
-            let words: Phrase = isRecallRejected ? .doneRejectRecall : isEarly ? .doneResumeEarly : done
-            values["done"] = .text(catalogue[words])
+            let said: Phrase = isRecallRejected ? .doneRejectRecall : isEarly ? .doneResumeEarly : done
+            values["done"] = .text(catalogue[said])
             values["isDone"] = .flag(true)
         }
         return .page(

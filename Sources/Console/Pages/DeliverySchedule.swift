@@ -20,7 +20,8 @@ struct DeliverySchedule: Sendable {
     ///
     /// - Parameters:
     ///   - allowed: what may be done with the delivery in its state.
-    ///   - problem: why the time in the address was refused; "" if it was not.
+    ///   - problem: why the start was refused; "" if it was not. Without a time in the address the field is not at
+    ///     fault.
     func values(_ call: ConsoleCall, _ row: DeliveryProgress, _ allowed: Set<DeliveryAction>, problem: String)
         async throws -> PageValues
     {
@@ -36,13 +37,16 @@ struct DeliverySchedule: Sendable {
             let start = try await store.localTimes(of: moments, in: zone).values.first ?? ""
             return (zone, try await store.timeZones(), start)
         }
-        return [
+        let typed = call.query[Composer.momentField]
+        var values: PageValues = [
             "schedule": .group([
                 "path": .text("/deliveries/\(row.id)/\(action.rawValue)"), "button": .text(catalogue[button]),
-                "at": .text(call.query[Composer.momentField] ?? start),
-                "isWrong": .flag(!problem.isEmpty), "problem": .text(problem),
+                "at": .text(typed ?? start),
+                "isWrong": .flag(typed != nil && !problem.isEmpty), "problem": .text(problem),
                 "zoneMenu": ZoneMenu(known: known, chosen: zone).values(Composer.zoneField),
             ])
         ]
+        if typed == nil, !problem.isEmpty { values["startProblem"] = .group(["words": .text(problem)]) }
+        return values
     }
 }

@@ -25,19 +25,36 @@ struct DeliveryStartFacts: Sendable {
         let plan = try await store.plan(ofDelivery: id)
         if let plan { facts += PlanView(plan: plan, zones: [], isOver: false, catalogue: catalogue).startFacts }
         var hours: [(name: String, value: String)] = []
-        if plan?.hours == nil {
+        // What replaces or removes a message goes out at any hour.
+        if try await store.delivery(recalledBy: id) == nil {
             let services = try await store.servicesOfApplications()
             let names = try await store.applicationNames(ofDeliveries: [id])[id] ?? []
-            hours = try await self.hours(store, of: Set(names.compactMap { services[$0] }))
+            let own = Set(names.compactMap { services[$0] })
+            let progress = try await store.deliveryProgress(id)
+            let transactional = try await store.categories().filter {
+                $0.isTransactional && $0.name == progress.category
+            }
+            let exempt = progress.isOneTimeCode ? own : Set(transactional.map(\.service))
+            hours = try await self.hours(store, of: own, rule: plan?.hours, exempt: exempt)
         }
         let caps = catalogue.facts(of: try await store.frequencyCaps(ofDelivery: id))
         return (facts + hours + caps, plan.map(PlanView.waits) == true || plan?.hours != nil || !hours.isEmpty)
     }
 
-    /// The sending hours of services, and what happens outside of them; nothing of those without hours.
-    func hours(_ store: Store, of services: Set<String>) async throws -> [(name: String, value: String)] {
+    /// The sending hours of services, and what happens outside of them unless the plan says so; nothing of services
+    /// without hours, or if the plan ignores them.
+    ///
+    /// - Parameter exempt: the services whose hours count only if the plan has a rule: for one-time codes, all of them;
+    ///   for other deliveries, those in which their category is transactional.
+    func hours(
+        _ store: Store,
+        of services: Set<String>,
+        rule: DeliveryPlan.HoursRule?,
+        exempt: Set<String>
+    ) async throws -> [(name: String, value: String)] {
+        guard rule != .ignore else { return [] }
         var facts: [(name: String, value: String)] = []
-        for service in services.sorted() {
+        for service in services.sorted() where rule != nil || !exempt.contains(service) {
             let hours = try await store.sendingHours(ofService: service)
             guard !hours.hours.isEmpty || !hours.daysOff.isEmpty else { continue }
             let outside: Phrase =
@@ -47,6 +64,7 @@ struct DeliveryStartFacts: Sendable {
                 }
             let week = ServiceHoursPage.summary(hours, catalogue)
             if !week.isEmpty { facts.append((catalogue[.hoursTitle], "\(week) (\(service))")) }
+            guard rule == nil else { continue }
             facts.append((catalogue[.hoursRuleLabel], "\(catalogue[outside]) (\(service))"))
         }
         return facts

@@ -42,6 +42,8 @@ struct RecallPage: Sendable {
         let child: Int64?
         /// Above how many messages a replacement needs an approval; nil if no service asks for one.
         let approvalAbove: Int64?
+        /// The recall before, whose second delivery was given up; nil if there was none.
+        let before: (report: RecallReport, texts: [String: String])?
     }
 
     private func facts(_ call: ConsoleCall) async throws -> Facts {
@@ -51,13 +53,20 @@ struct RecallPage: Sendable {
             let services = try await store.servicesOfApplications()
             let names = try await store.applicationNames(ofDeliveries: [id])[id] ?? []
             let own = Set(names.compactMap { services[$0] })
+            var before: (report: RecallReport, texts: [String: String])?
+            if let report = try await store.recallReport(ofDelivery: id) {
+                var content = "{}"
+                if let child = report.child { content = try await store.content(ofDelivery: child) }
+                before = (report, ContentForm.values(json: content))
+            }
             return Facts(
                 id: id,
                 progress: try await store.deliveryProgress(id),
                 platforms: try await store.replaceablePlatforms(ofDelivery: id),
                 locales: ContentForm(values: values, platforms: []).localeNames,
                 child: try await store.lastingRecall(ofDelivery: id),
-                approvalAbove: try await store.approvalRules().filter { own.contains($0.service) }.map(\.above).min()
+                approvalAbove: try await store.approvalRules().filter { own.contains($0.service) }.map(\.above).min(),
+                before: before
             )
         }
     }
@@ -78,13 +87,14 @@ struct RecallPage: Sendable {
                 label: catalogue[.recallReason],
                 kind: .text,
                 isRequired: true,
+                value: facts.before?.report.reason ?? "",
                 maxLength: Self.longestReason
             ),
             FormField(
                 name: Name.mode,
                 label: catalogue[.recallMode],
                 kind: .choice(modes(facts.platforms)),
-                value: RecallMode.stop.rawValue
+                value: (facts.before?.report.mode ?? .stop).rawValue
             ),
         ]
         return FormPage(
@@ -92,7 +102,7 @@ struct RecallPage: Sendable {
             action: "/deliveries/\(facts.id)/\(DeliveryAction.recall.rawValue)",
             back: ("/deliveries/\(facts.id)", DeliveryWords(row: progress, catalogue: catalogue).name),
             intro: intro.filter { !$0.isEmpty }.joined(separator: " "),
-            fields: fields + (facts.platforms.isEmpty ? [] : replacement(facts.locales)),
+            fields: fields + (facts.platforms.isEmpty ? [] : replacement(facts)),
             button: catalogue[.recallButton],
             obstacle: facts.child.map { catalogue.text(.recallAlready, "\($0)") } ?? ""
         )
@@ -116,8 +126,8 @@ struct RecallPage: Sendable {
     }
 
     /// The fields of the message that replaces the others: for everybody else, and for each locale of the content.
-    private func replacement(_ locales: [String]) -> [FormField] {
-        ([""] + locales).flatMap { locale -> [FormField] in
+    private func replacement(_ facts: Facts) -> [FormField] {
+        ([""] + facts.locales).flatMap { locale -> [FormField] in
             let readers = locale.isEmpty ? "" : " (\(locale))"
             return [
                 FormField(
@@ -125,16 +135,25 @@ struct RecallPage: Sendable {
                     label: catalogue[.recallNewTitle] + readers,
                     kind: .text,
                     hint: catalogue[locale.isEmpty ? .recallOnlyReplace : .recallLocaleEmpty],
+                    value: Self.text(Name.title, locale, of: facts),
                     maxLength: Self.longestTitle
                 ),
                 FormField(
                     name: Self.name(Name.body, locale),
                     label: catalogue[.recallNewBody] + readers,
                     kind: .text,
+                    value: Self.text(Name.body, locale, of: facts),
                     maxLength: Self.longestText
                 ),
             ]
         }
+    }
+
+    /// What the replacement before said in a field, on every platform the same.
+    private static func text(_ field: String, _ locale: String, of facts: Facts) -> String {
+        let path = locale.isEmpty ? "" : "\(ContentForm.locales).\(locale)."
+        let texts = Platform.allCases.compactMap { facts.before?.texts["\(path)\($0.rawValue).\(field)"] }
+        return texts.first ?? ""
     }
 
     /// The name of a field; the locale is "" for everybody else.
@@ -146,17 +165,19 @@ struct RecallPage: Sendable {
         let facts = try await facts(call)
         return try await form(facts).reply(to: call) {
             let mode = RecallMode(rawValue: call.typed(Name.mode)) ?? .stop
-            let (title, body) = (call.typed(Name.title), call.typed(Name.body))
-            guard mode != .replace || !title.isEmpty || !body.isEmpty else {
-                throw FormRefusal([Name.title: catalogue[.recallTextMissing]])
-            }
             let texts = ([""] + facts.locales).map { locale in
                 (
                     locale: locale, title: call.typed(Self.name(Name.title, locale)),
                     body: call.typed(Self.name(Name.body, locale))
                 )
             }
-            guard mode == .replace || texts.allSatisfy({ $0.title.isEmpty && $0.body.isEmpty }) else {
+            let isTyped = texts.map { !$0.title.isEmpty || !$0.body.isEmpty }
+            // The first ones are for everybody else.
+            guard mode != .replace || isTyped.first == true else {
+                let missing: Phrase = isTyped.contains(true) ? .recallMainMissing : .recallTextMissing
+                throw FormRefusal([Name.title: catalogue[missing]])
+            }
+            guard mode == .replace || !isTyped.contains(true) else {
                 throw FormRefusal([Name.mode: catalogue[.recallTextUnused]])
             }
             let content = mode == .replace ? Self.content(texts) : nil

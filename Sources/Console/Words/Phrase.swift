@@ -90,6 +90,7 @@ enum Phrase: String, Sendable, CaseIterable {
         experimentCertainty, experimentCertaintyHint, experimentSample, experimentSampleHint, experimentDoubt,
         experimentDoubtRemedy, experimentUndecided,
         undecidedFirst, undecidedWait, experimentNumberWrong, experimentTwoWrong, experimentSumWrong,
+        variantsSame, variantsSameFor, experimentTextLong, experimentHoursLocal,
         experimentHoursMissing, missingExperiment, experimentSummary, experimentSummaryHoldOut, experimentSummaryTime,
         experimentWaiting, experimentRunning,
         experimentDecided, experimentOpen, experimentEnded, experimentDecides, experimentDecidedAt, experimentWinner,
@@ -99,7 +100,9 @@ enum Phrase: String, Sendable, CaseIterable {
     // The recall of a delivery.
     case recallLocaleEmpty, recallTextUnused, recallNeedsApproval
     case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
-        recallNewTitle, recallNewBody, recallOnlyReplace, recallNoKey, recallTextMissing, recallAlready, recallSent,
+        recallNewTitle, recallNewBody, recallOnlyReplace, recallNoKey, recallFact, recallKeyMissing, recallTextMissing,
+        recallMainMissing,
+        recallAlready, recallSent,
         doneRecall, auditRecall, recalledTitle, recalledBy,
         recalledReason, recallUnsent, recallReplaced, recallRemoved, recallNotReplaced, recallNotRemoved,
         recallTooLate, recallChild, recallOf, recallGivenUp
@@ -201,7 +204,8 @@ enum Phrase: String, Sendable, CaseIterable {
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,
         countExcludedLists, countExact, countEstimated, countDevices, countLeftOut,
-        chooseApplicationsFirst, contentWrong, contentRight, keyTitle, keySubtitle, keyBody, keyBadge, keySound,
+        chooseApplicationsFirst, contentWrong, contentWrongAll, contentRight, keyTitle, keySubtitle, keyBody, keyBadge,
+        keySound,
         keyCategory, keyMedia, keyClick, keyKind, keyChannel, keyIcon, keyColor, keyInterruption, keyPriority,
         keyCritical, keyVolume, keyRelevance, keyTemplate, richTemplate, richTemplateShow, fieldRequired, listCount,
         keyMore, keyReplaceable, choiceNone, choiceYes, choiceNo, variablesLabel, moreFields, generalTitle, localeLabel,
@@ -215,7 +219,8 @@ enum Phrase: String, Sendable, CaseIterable {
         missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
         momentSkipped, momentTwice, zoneUnknown,
-        startTitle, startTo, startSubscriptions, startNow, startAt, startPlanned, startCounted, startButton,
+        startTitle, startTo, startSubscriptions, startNow, startRemedy, startAt, startPlanned, startCounted,
+        startButton,
         auditDraftAdd,
         auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
@@ -292,11 +297,12 @@ enum Phrase: String, Sendable, CaseIterable {
         obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
         obstacleExpiredCredential, obstacleLink
     // When messages leave: the recipient's time, waves, sending hours.
-    case localTimeOver, waveOver, copiedFrom, copyContent, copyKept, copyOverwrite, copyLeft
+    case localTimeOver, localTimeSkipped, waveOver, copiedFrom, copyContent, copyKept, copyOverwrite, copyLeft
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
         localTimeClock,
         pastChoose, pastMissing, pastNow, pastNextDay, pastSkip, wavesTitle, wavesText, wavesHint, waveNumber, waveSize,
-        waveSizeWrong, waveBegins, waveBeginsWrong, waveFirst, waveFailed, waveTokens, waveOptOuts, waveShareWrong,
+        waveSizeWrong, waveSumWrong, waveBegins, waveBeginsWrong, waveFirst, waveFailed, waveTokens, waveOptOuts,
+        waveShareWrong,
         waveRest, waveCount, hoursTitle, hoursText, hoursRuleLabel, hoursAsService, hoursPostpone, hoursDrop,
         hoursIgnore,
         planTitle,
