@@ -212,7 +212,7 @@ import Testing
         let pending = try await mia.get(path).text
         for words in [
             "value=\"\(first)\"", "\(path)/reschedule", "\(path)/pause", "\(path)/stop",
-            "\(path)/follow", "Scheduled by",
+            "\(path)/follow", "<dt>Scheduled by</dt><dd><bdi>user mia</bdi>",
             "Counted on ", "The messages are made and counted again shortly before the start.", "By locale",
             #"<bdi>de</bdi></th><td class="right number">4</td>"#,
         ] {

@@ -27,6 +27,31 @@ struct WaveTests {
         #expect(try await site.fixture.claim().isEmpty, "a planned part cannot be claimed")
     }
 
+    @Test("Messages without a time say whether they wait for a wave, the winner of an experiment, or both")
+    func waits() async throws {
+        let site = try await PlanFixture.make(100)
+        func why(_ id: Int64) async throws -> String? {
+            // Those that had a time have left.
+            try await site.sql(
+                "UPDATE pushmta_engine.delivery_part SET not_before = 'infinity' WHERE state = 'planned'"
+            )
+            return try await site.store.limits(of: .delivery(id)).first(where: { $0.limit == "plan" })?.why
+        }
+        #expect(try await why(try await site.begun(Self.small)) == "for a wave that has not begun")
+        let id = try await site.edited("{}")
+        try await site.sql(
+            """
+            DO $$ BEGIN
+                PERFORM pushmta.set_experiment(\(id), '[{"percent": 10}, {"percent": 10}]',
+                    decide_after => interval '1 hour');
+            END $$
+            """
+        )
+        try await site.store.startDelivery(id)
+        try await site.prepare()
+        #expect(try await why(id) == "for the winner of its experiment")
+    }
+
     @Test("A wave of a fixed size gets all its messages where the last chunks of the target are nearly empty")
     func skewed() async throws {
         let site = try await PlanFixture.make(1_000)

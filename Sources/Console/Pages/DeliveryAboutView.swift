@@ -64,7 +64,8 @@ struct DeliveryAboutView {
                 case (_?, nil): .aboutScheduledBy
                 case (nil, _): .aboutAnalysedBy
                 }
-            pairs.append((name, subject.startedBy))
+            // As makers and approvers are named.
+            pairs.append((name, "user \(subject.startedBy)"))
         }
         if let given = approval?.given { pairs.append((.approvalBy, given.by)) }
         return pairs

@@ -101,7 +101,13 @@ extension Store {
             format('pushmta delivery plan %s', p.delivery_id), NOT EXISTS (SELECT FROM pushmta_engine.delivery_part o
                 WHERE o.delivery_id = p.delivery_id AND o.state IN ('ready', 'claimed')),
             coalesce(to_char(p.next_at AT TIME ZONE 'UTC', '"the next leave at" YYYY-MM-DD HH24:MI:SS "UTC"'),
-                'for a wave that has not begun, the winner of its experiment, or sending hours')
+                -- -- Only messages of these have no time yet. Those that wait for a local time or sending hours have one.
+                'for ' || nullif(concat_ws(' and ',
+                    CASE WHEN EXISTS (SELECT FROM pushmta.delivery_wave w WHERE w.delivery_id = p.delivery_id AND w.opened_at IS NULL)
+                        THEN 'a wave that has not begun' END,
+                    -- -- It decides only if it has a rest.
+                    CASE WHEN EXISTS (SELECT FROM pushmta.experiment e WHERE e.delivery_id = p.delivery_id AND e.winner IS NULL
+                        AND e.decide_after IS NOT NULL) THEN 'the winner of its experiment' END), ''), '')
         FROM pushmta.delivery_plan p WHERE p.delivery_id = $1::bigint AND p.planned_messages > 0
         """
 
