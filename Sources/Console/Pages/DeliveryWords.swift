@@ -49,6 +49,9 @@ struct DeliveryWords {
         case (.ready, .awaited?): (catalogue[.stateUnrequested], "fair")
         case (.pending, .awaited?): (catalogue[.stateAwaited], "fair")
         case (.ready, .approved?): (catalogue[.stateApproved], "state-ready")
+        case (.pending, .approved?) where isLate:
+            row.startAt == nil
+                ? (catalogue[.stateApproved], "state-ready") : (catalogue.state(row.state), "state-pending")
         case (.editing, .rejected(let name)?): (catalogue.text(.stateRejected, name), "fair")
         default:
             row.standsStill
