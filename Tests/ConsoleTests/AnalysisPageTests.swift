@@ -32,6 +32,16 @@ import Testing
         return (mia, try #require(begun.headers[.location]).replacing("/applications", with: ""))
     }
 
+    /// The same draft, analysed; its delivery, and the path of that.
+    private func analysedSale(_ site: ConsoleSite) async throws
+        -> (mia: ConsoleBrowser, draft: String, id: Int64, path: String)
+    {
+        let (mia, draft) = try await saleDraft(site)
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        return (mia, draft, id, "/deliveries/\(id)")
+    }
+
     private func version(_ browser: ConsoleBrowser, _ draft: String) async throws -> String {
         let page = try await browser.get("\(draft)/send").text
         return page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
@@ -200,10 +210,7 @@ import Testing
 
     @Test func aStartIsMovedAndTakenBack() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
-        let id = try await analyse(mia, draft)
-        try await prepare(site, AnalysisFindings())
-        let path = "/deliveries/\(id)"
+        let (mia, draft, id, path) = try await analysedSale(site)
         let (first, second) = ("2036-11-29T10:00", "2036-11-30T11:30")
         let question = try await mia.get("\(path)/start?at=\(first)").text
         #expect(question.contains("name=\"at\" value=\"\(first)\"") && question.contains("It starts on"))
@@ -501,7 +508,7 @@ import Testing
         #expect(rejected.contains("so it is stopped. Its delivery can be recalled again."), "\(rejected)")
         #expect(!rejected.contains("edits it again") && rejected.contains("and was given up: <a href=\"\(path)\">"))
         #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
-        // The second one goes out at any hour, and whoever approves it reads of no others.
+        // The second one goes out at any hour, and those who approve it read of no others.
         try await site.sql(
             """
             DO $$ BEGIN
@@ -520,10 +527,7 @@ import Testing
     /// What becomes of a recall is seen as it happens.
     @Test(.timeLimit(.minutes(1))) func aRecallIsFollowedUntilItIsOver() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
-        let id = try await analyse(mia, draft)
-        try await prepare(site, AnalysisFindings())
-        let path = "/deliveries/\(id)"
+        let (mia, _, id, path) = try await analysedSale(site)
         _ = try await mia.post("\(path)/start")
         let form = ["reason": "Wrong price", "mode": "remove", "title": "", "body": ""]
         _ = try await mia.post("\(path)/recall", form: form)
@@ -552,10 +556,7 @@ import Testing
     /// Another recall can still reach those messages.
     @Test func whatAGivenUpRecallLeavesIsNotTooLate() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
-        let id = try await analyse(mia, draft)
-        try await prepare(site, AnalysisFindings())
-        let path = "/deliveries/\(id)"
+        let (mia, _, id, path) = try await analysedSale(site)
         _ = try await mia.post("\(path)/start")
         try await site.sql(
             """

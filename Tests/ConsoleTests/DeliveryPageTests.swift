@@ -150,7 +150,7 @@ import Testing
         try await site.sql(
             "UPDATE pushmta_engine.delivery SET finished_at = now() - interval '1 hour' WHERE id = \(id)"
         )
-        // Now its page is loaded a last time, and all of it is read anew.
+        // Now its page is loaded a last time, and all of it is read again.
         #expect(try await reader.live(live).hasSuffix(LiveEvent.changed.text))
         let last = try await reader.get("/deliveries/\(id)").text
         #expect(last.contains(">123<") && !last.contains("data-path="))

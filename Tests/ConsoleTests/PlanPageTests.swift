@@ -286,7 +286,7 @@ import Testing
         for words in ["Messages wait (shop)", "<bdi>fr</bdi>", "Its plan says when messages leave."] {
             #expect(question.contains(words), "\(words)")
         }
-        // Whoever chooses what happens outside of the hours, or approves it, sees the hours as well.
+        // Those who choose what happens outside of the hours, or approve it, see the hours as well.
         let week = "Monday – Sunday 00:00-24:00 (shop)"
         for (rule, isShown) in [("postpone", true), ("drop", true), ("ignore", false)] {
             _ = try await save(mia, draft, ["plan.hours": rule, "go": "next"])

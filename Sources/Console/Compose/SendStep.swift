@@ -337,9 +337,7 @@ extension Composer {
     private func problem(ofStart moment: DatabaseTime, in zone: String) async throws -> String? {
         let clock = try await clock(ofZone: zone)
         let now = try await responder.database.run { try await $0.databaseClock() }
-        return try await Figures.$zone.withValue(clock) { () async throws -> String? in
-            problem(ofStart: moment, now: now)
-        }
+        return Figures.$zone.withValue(clock) { problem(ofStart: moment, now: now) }
     }
 
     /// Why a draft cannot become a delivery with this start, in words with times of a zone, and the field where they
@@ -466,7 +464,7 @@ extension Composer {
     }
 
     /// With this the database refuses a start after which a delivery ends too early for its plan, or for its experiment.
-    private static let endsEarly = "PM009"
+    static let endsEarly = "PM009"
 
     /// The database's refusal and the remedy: fields or a page of the console where there are some, otherwise the
     /// database's hint.

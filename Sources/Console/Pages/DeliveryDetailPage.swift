@@ -84,7 +84,7 @@ struct DeliveryDetailPage: Sendable {
             try await responder.database.run {
                 try await $0.decide(decision, delivery: id, words: words, expected: version, by: call.actor)
             }
-        } catch let error as StoreError where error.sqlState == "PM007" || error.sqlState == "PM009" {
+        } catch let error as StoreError where error.sqlState == "PM007" || error.sqlState == Composer.endsEarly {
             return try await show(call, decision: RefusedDecision(words: words, problem: error.message))
         } catch let error as StoreError where error.sqlState == "PM184" {
             return try await show(call, decision: RefusedDecision(words: words, problem: catalogue[.approvalStale]))

@@ -80,7 +80,7 @@ struct DeliveryFacts: Sendable {
         if let recall = reasons.recall { return !recall.isOver(at: progress.now) }
         // What arrived can be received and clicked.
         if count(.sent) + count(.unknown) > 0, let end = progress.finishedAt,
-            end.advanced(byMilliseconds: Self.followed) > progress.now
+            end.advanced(byMilliseconds: Self.followedMilliseconds) > progress.now
         {
             return true
         }
@@ -120,7 +120,7 @@ struct DeliveryFacts: Sendable {
 
     /// How long its page is followed after its end. Devices that are on report a receipt within seconds, and most
     /// people who open a message do so within minutes; later ones are shown when the page is loaded again.
-    private static let followed: Int64 = 10 * 60_000
+    private static let followedMilliseconds: Int64 = 10 * 60_000
     /// The maximum number of reasons shown; the rest are rare.
     private static let maxReasons = 30
     /// The maximum number of time zones shown.

@@ -19,9 +19,9 @@ struct DeliveryWords {
         default: false
         }
     }
-    /// Whether its approval is newer than the reason for which it waits, which the engine clears within seconds. What
-    /// else holds it up is shown from its start on.
-    private var isLate: Bool {
+    /// Whether its approval is newer than the reason for which it waits: the engine clears that within seconds. What else
+    /// holds it up is shown from its start on.
+    private var hasStaleReason: Bool {
         row.state == .pending && standing == .approved && row.startAt.map { $0 > row.now } ?? true
     }
     /// Its name, or its number if it has none.
@@ -38,7 +38,7 @@ struct DeliveryWords {
             "done": .text(isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)),
             "started": .text(row.startedAt.map { Figures.minute($0) } ?? catalogue[.notStarted]),
             "bar": .drawing(bar), "waiting": .text(Figures.inZone(row.waitingReason)),
-            "isWaiting": .flag(!row.waitingReason.isEmpty && !isLate),
+            "isWaiting": .flag(!row.waitingReason.isEmpty && !hasStaleReason),
         ]
     }
 
@@ -49,7 +49,7 @@ struct DeliveryWords {
         case (.ready, .awaited?): (catalogue[.stateUnrequested], "fair")
         case (.pending, .awaited?): (catalogue[.stateAwaited], "fair")
         case (.ready, .approved?): (catalogue[.stateApproved], "state-ready")
-        case (.pending, .approved?) where isLate:
+        case (.pending, .approved?) where hasStaleReason:
             row.startAt == nil
                 ? (catalogue[.stateApproved], "state-ready") : (catalogue.state(row.state), "state-pending")
         case (.editing, .rejected(let name)?): (catalogue.text(.stateRejected, name), "fair")

@@ -9,8 +9,8 @@ struct PacedFigure<Value: Sendable>: Sendable {
     /// the database is.
     static var share: Int { 400 }
 
-    /// The share of each of some open pages that have a figure of one kind each. A few take a twentieth of a processor
-    /// together, so that the parts of a page agree; of many, each takes its ``share``.
+    /// The share for one of several pages that are open. A few pages take a twentieth of a processor together, so that
+    /// the parts of each page agree; of many, each takes ``share``.
     static func shareAmong(_ open: Int) -> Int { min(Self.share, 20 * max(open, 1)) }
 
     /// Whether it is time to read it again.

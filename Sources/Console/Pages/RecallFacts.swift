@@ -14,7 +14,7 @@ struct RecallFacts: Sendable {
     let child: Child?
 
     /// Devices that are on confirm a removal within this time; of the others, a page that is open does not wait.
-    private static let confirmation: Int64 = 3_600_000
+    private static let confirmationMilliseconds: Int64 = 3_600_000
 
     /// Nil if the delivery was not recalled.
     static func read(_ store: Store, _ id: Int64) async throws -> RecallFacts? {
@@ -52,6 +52,6 @@ struct RecallFacts: Sendable {
         guard let progress = child?.progress else { return true }
         guard progress.state.isFinal, progress.pending == 0 else { return false }
         guard outstanding > 0, !isGivenUp, let end = progress.finishedAt else { return true }
-        return end.advanced(byMilliseconds: Self.confirmation) <= now
+        return end.advanced(byMilliseconds: Self.confirmationMilliseconds) <= now
     }
 }

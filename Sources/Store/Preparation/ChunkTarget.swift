@@ -205,7 +205,7 @@ extension ChunkTarget {
     /// The columns of a delivery `d` that determine its target.
     static let columnsSQL = """
         d.one_per_user, d.allow_duplicates, d.target_filter, d.target_sql, coalesce(d.filter_now, greatest(d.start_at, now())),
-            \(any("""
+            \(exists("""
                 FROM pushmta_engine.delivery_application x
                 JOIN pushmta_engine.application a ON a.id = x.application_id
                 JOIN pushmta_engine.delivery_application y ON y.delivery_id = x.delivery_id AND y.application_id > x.application_id
@@ -214,8 +214,8 @@ extension ChunkTarget {
                 WHERE x.delivery_id = d.id
                 """)),
             \(ExclusionSources.columnSQL), d.one_time_code, NOT d.one_time_code AND (
-                \(any("FROM pushmta_engine.category_opt_out o WHERE o.category_id = d.category_id"))
-                OR \(any("""
+                \(exists("FROM pushmta_engine.category_opt_out o WHERE o.category_id = d.category_id"))
+                OR \(exists("""
                     FROM pushmta_engine.delivery_application x
                     JOIN pushmta_engine.category_opt_out o ON o.category_id = x.category_id
                     WHERE x.delivery_id = d.id AND x.category_id <> d.category_id
@@ -224,8 +224,8 @@ extension ChunkTarget {
             \(servicesSQL), \(forgetfulSQL)
         """
 
-    /// Whether rows exist. Of EXISTS, PostgreSQL may make a hash of the rows of all deliveries, each time.
-    static func any(_ rows: String) -> String { "coalesce((SELECT true \(rows) LIMIT 1), false)" }
+    /// Whether rows exist. For EXISTS, PostgreSQL may choose to hash the rows of all deliveries at each call.
+    static func exists(_ rows: String) -> String { "coalesce((SELECT true \(rows) LIMIT 1), false)" }
 
     /// The services of delivery `d`, and the first of them that keeps no history of behaviour.
     private static let servicesSQL = "ARRAY(SELECT DISTINCT v.id \(ofDelivery) ORDER BY 1)"
@@ -419,12 +419,12 @@ struct ExclusionSources: OptionSet, Sendable, Hashable {
     static let columnSQL: String = {
         let own = keys.map { source, column, _ in
             """
-            + CASE WHEN \(ChunkTarget.any("FROM pushmta.delivery_exclusion e WHERE e.delivery_id = d.id AND e.\(column) IS NOT NULL"))
+            + CASE WHEN \(ChunkTarget.exists("FROM pushmta.delivery_exclusion e WHERE e.delivery_id = d.id AND e.\(column) IS NOT NULL"))
                 THEN \(source.rawValue) ELSE 0 END
             """
         }
         return """
-            CASE WHEN \(ChunkTarget.any("FROM pushmta_engine.delivery_exclusion_list l WHERE l.delivery_id = d.id"))
+            CASE WHEN \(ChunkTarget.exists("FROM pushmta_engine.delivery_exclusion_list l WHERE l.delivery_id = d.id"))
                 THEN \(lists.rawValue) ELSE 0 END \(own.joined(separator: " "))
             """
     }()

@@ -94,7 +94,8 @@ actor PreparationDuty {
     ///   do not begin.
     private func beginNew(atLeast least: Int16 = .min) async throws -> Bool {
         guard isClaiming() else { return false }
-        // Every claim looks past those that wait to be rendered, so there are few.
+        // With a minimum, no delivery is claimed that only starts soon. Claims read past all that wait to be rendered, so
+        // those are few.
         let least = hasRoomForAnalyses ? least : max(least, .min + 1)
         let room = Self.newAtOnce - jobs.count { !waiting.contains($0.deliveryID) && $0.priority >= least }
         let new = try await store.claimDeliveriesToPrepare(
@@ -250,7 +251,7 @@ actor PreparationDuty {
             while let job = analyses.first {
                 await endAnalysis(of: job)
                 analyses.removeAll { $0.isSame(as: job) }
-                // Not at the first place: deliveries that are claimed together cost little more than one.
+                // Not at the first free place: deliveries that are claimed together cost little more than one.
                 if analyses.count == Self.newAtOnce / 2 { roomMade() }
             }
         }
