@@ -225,14 +225,7 @@ struct DeliveryDetailPage: Sendable {
     {
         let id = try call.number("id")
         let below = call.query["below"].flatMap { Int64($0) } ?? .max
-        let facts: DeliveryFacts
-        do {
-            facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
-        } catch let error as StoreError where error.code == .notFound {
-            let present = try await responder.database.run { try await $0.delivery(formerly: id) }
-            guard let present else { throw error }
-            return .redirect("/deliveries/\(present)")
-        }
+        let facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
         if below == .max { await responder.deliveries.note(facts) }
         return try await Figures.$zone.withValue(facts.reasons.clock) {
             try await page(call, facts, below: below, refused: refused, decision: decision)
@@ -340,26 +333,19 @@ struct DeliveryDetailPage: Sendable {
         return values
     }
 
-    /// The saved audience that a delivery's filter was copied from, the delivery that it is a copy of, and the numbers
-    /// that it had before.
+    /// The saved audience that a delivery's filter was copied from, the delivery that it is a copy of, and why an earlier
+    /// version came back.
     private func origin(_ id: Int64) async throws -> PageValues {
-        let (audience, source, formers) = try await responder.database.run { store in
+        let (audience, source, reason) = try await responder.database.run { store in
             (
                 try await store.audience(ofDelivery: id), try await store.copySource(ofDelivery: id),
-                try await store.formers(ofDelivery: id)
+                try await store.earlierReturn(ofDelivery: id)
             )
         }
         var values: PageValues = [:]
         if !audience.isEmpty { values["audience"] = .text(catalogue.text(.audienceOrigin, audience)) }
         if let source { values["copied"] = .group(["copiedID": .text("\(source)")]) }
-        values["formers"] = .list(
-            formers.map { former -> PageValues in
-                [
-                    "formerWords": .text(catalogue.text(.formerNumber, "\(former.id)")),
-                    "formerReason": .text(former.reason),
-                ]
-            }
-        )
+        if !reason.isEmpty { values["earlierReturn"] = .text(reason) }
         return values
     }
 

@@ -64,7 +64,7 @@ enum Phrase: String, Sendable, CaseIterable {
         otherLimits
     // A delivery before its start.
     case factStarts, startNowButton, startAtButton, moveButton, moveTitle, editButton, editTitle, editText,
-        duplicateButton, openDraft, formerNumber, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
+        duplicateButton, openDraft, earlierReturn, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
         analysisRunning, analysisNote, analysisKept, analysisDropped, analysisCount, analysisRendered,
         analysisRenderedOf, analysisRenderedEach, analysisSizes, analysisBytes, analysisRefused, analysisTakes,
         analysisEnds, boundZone, boundHours, boundWave, boundWinner, byLocaleTitle,

@@ -162,6 +162,8 @@ CREATE TABLE pushmta_engine.delivery (
     -- Users of the console: the one who started it or had it analysed, and the one who paused it and may resume it.
     started_by text NOT NULL DEFAULT '',
     paused_by text NOT NULL DEFAULT '',
+    -- Why an earlier version of its draft came back to its author.
+    returned_because text NOT NULL DEFAULT '',
     -- The draft that it was started or analysed from. Its author gets it back if the delivery is edited again.
     draft jsonb,
     created_at timestamptz NOT NULL DEFAULT now(),

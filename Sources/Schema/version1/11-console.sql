@@ -944,28 +944,11 @@ CREATE INDEX console_draft_owner ON pushmta_engine.console_draft (owner, changed
 CREATE INDEX console_draft_changed ON pushmta_engine.console_draft (changed_at DESC);
 CREATE INDEX console_draft_delivery ON pushmta_engine.console_draft (delivery_id) WHERE delivery_id IS NOT NULL;
 
-CREATE TABLE pushmta_engine.delivery_former (
-    former_id bigint PRIMARY KEY,
-    delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery ON DELETE CASCADE,
-    -- Why it came back to its author; empty if the author took it back.
-    reason text NOT NULL
-);
-COMMENT ON TABLE pushmta_engine.delivery_former IS
-    'The numbers that deliveries had before their drafts were changed: a changed draft makes another delivery, and links to the old one '
-    'lead there.';
-CREATE INDEX delivery_former_delivery ON pushmta_engine.delivery_former (delivery_id);
-
-CREATE FUNCTION pushmta_engine.formers_of(wanted bigint) RETURNS TABLE (former_id bigint, reason text)
+CREATE FUNCTION pushmta_engine.returned_because(wanted bigint) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT f.former_id, f.reason FROM delivery_former f WHERE f.delivery_id = wanted ORDER BY f.former_id DESC $$;
-COMMENT ON FUNCTION pushmta_engine.formers_of(bigint) IS
-    'The numbers that a delivery had before its draft was changed, newest first, and why each came back to its author.';
-
-CREATE FUNCTION pushmta_engine.delivery_formerly(wanted bigint) RETURNS bigint
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT f.delivery_id FROM delivery_former f WHERE f.former_id = wanted $$;
-COMMENT ON FUNCTION pushmta_engine.delivery_formerly(bigint) IS
-    'The delivery that had this number before its draft was changed; null if there is none.';
+    SELECT d.returned_because FROM delivery d WHERE d.id = wanted $$;
+COMMENT ON FUNCTION pushmta_engine.returned_because(bigint) IS
+    'Why an earlier version of a delivery came back to its author; empty if none did.';
 
 -- The fields that filters use, so that a target can be counted while it is written. It has no push token, and nothing else that is
 -- needed to send a message.
@@ -1071,51 +1054,24 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_save_draft(pushmta_engine.console_caller, bigint, integer, text, text[], jsonb) IS
     'Saves a draft for a signed-in user, if it was not changed meanwhile.';
 
-CREATE FUNCTION pushmta_engine.console_drop_delivery(old bigint) RETURNS void LANGUAGE plpgsql
-    SET search_path = pushmta_engine, pg_temp AS $$
-BEGIN
-    PERFORM drop_analysis(old);
-    DELETE FROM delivery_plan p WHERE p.delivery_id = old;
-    DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = old;
-    DELETE FROM delivery_application a WHERE a.delivery_id = old;
-    DELETE FROM approval a WHERE a.delivery_id = old;
-    DELETE FROM start_request r WHERE r.delivery_id = old;
-    DELETE FROM delivery_maker m WHERE m.delivery_id = old;
-    DELETE FROM delivery d WHERE d.id = old;
-EXCEPTION WHEN foreign_key_violation THEN
-    -- A marketing system uses the delivery, so it is no longer the console's and stays.
-    RETURN;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.console_drop_delivery(bigint) IS
-    'Deletes a delivery that was created from a draft and never started; it stays if something else refers to it.';
-
-CREATE FUNCTION pushmta_engine.console_replace_delivery(old bigint, made bigint) RETURNS void LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.clear_delivery(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
-DECLARE
-    -- Nobody knows the number of one that was made only for proofs.
-    why text := (SELECT d.state_reason FROM delivery d WHERE d.id = old AND d.started_by <> '');
 BEGIN
-    UPDATE delivery p SET parent_delivery_id = made WHERE p.parent_delivery_id = old AND p.proof;
-    -- Who chose what it takes over has made it, too.
-    INSERT INTO delivery_maker (delivery_id, kind, name) SELECT made, m.kind, m.name FROM delivery_maker m WHERE m.delivery_id = old;
-    PERFORM keep_signal(made, s.name, f.target, f.floor, f.ceiling)
-    FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = old;
-    IF EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = old) THEN
-        PERFORM require_recurring(made);
-        UPDATE recurrence r SET delivery_id = made WHERE r.delivery_id = old;
-        UPDATE recurrence_run x SET delivery_id = made WHERE x.delivery_id = old;
-        UPDATE delivery d SET recurrence_of = made WHERE d.recurrence_of = old;
-        UPDATE delivery d SET started_by = o.started_by FROM delivery o WHERE d.id = made AND o.id = old;
-    END IF;
-    UPDATE delivery_former f SET delivery_id = made WHERE f.delivery_id = old;
-    PERFORM console_drop_delivery(old);
-    INSERT INTO delivery_former (former_id, delivery_id, reason)
-    SELECT old, made, why WHERE why IS NOT NULL AND NOT EXISTS (SELECT FROM delivery d WHERE d.id = old);
+    PERFORM drop_analysis(delivery);
+    DELETE FROM delivery_signal f WHERE f.delivery_id = delivery;
+    DELETE FROM rate_limit r WHERE r.delivery_id = delivery;
+    DELETE FROM delivery_plan p WHERE p.delivery_id = delivery;
+    DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = delivery;
+    DELETE FROM delivery_application a WHERE a.delivery_id = delivery;
+    UPDATE pushmta_engine.delivery d SET target_filter = NULL, target_sql = NULL, target_audience = '', allow_duplicates = false,
+        seed_names = '{}', start_at = NULL, ends_at = NULL, valid_until = NULL, gate = '', draft = NULL, state_reason = '',
+        returned_because = CASE WHEN d.state_reason = '' THEN d.returned_because ELSE d.state_reason END
+    WHERE d.id = delivery;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_replace_delivery(bigint, bigint) IS
-    'Replaces a delivery of an earlier version of a draft by that of the present one, which takes over what drafts do not say: its proofs, '
-    'its health signal and its recurrence. Its number leads to the new one. Refuses what cannot recur.';
+COMMENT ON FUNCTION pushmta_engine.clear_delivery(bigint) IS
+    'Empties a locked delivery in state editing, before another version of its draft fills it. What drafts do not say stays: its number, '
+    'its proofs, who made it, its recurrence, and why an earlier version came back.';
 
 CREATE FUNCTION pushmta_engine.console_stopped_with(caller pushmta_engine.console_caller, draft bigint) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -1160,7 +1116,10 @@ DECLARE
     wrong record;
     is_code boolean := coalesce((settings ->> 'one_time_code')::boolean, false);
     experiment jsonb := settings -> 'experiment';
-    follow jsonb := settings -> 'follow';
+    -- A draft that does not speak of a signal leaves the delivery the one that it follows.
+    follow jsonb := coalesce(settings -> 'follow', (SELECT jsonb_build_object('signal', s.name, 'target', f.target, 'floor', f.floor,
+            'ceiling', f.ceiling)
+        FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = old));
     chosen jsonb := settings - 'one_time_code' - 'experiment' - 'plan' - 'follow' - 'seeds';
 BEGIN
     SELECT p.* INTO wrong FROM setting_problem(chosen) p;
@@ -1174,8 +1133,9 @@ BEGIN
     IF old_state = 'editing' AND held.delivery_version = held.version THEN
         RETURN old;
     END IF;
-    made := make_delivery(held.label, held.applications, content, chosen);
-    INSERT INTO delivery_maker (delivery_id, kind, name) SELECT made, 'console', u FROM unnest(held.owner || held.editors) u;
+    made := make_delivery(held.label, held.applications, content, chosen, revised => CASE WHEN old_state = 'editing' THEN old END);
+    INSERT INTO delivery_maker (delivery_id, kind, name) SELECT made, 'console', u FROM unnest(held.owner || held.editors) u
+    WHERE NOT EXISTS (SELECT FROM delivery_maker m WHERE m.delivery_id = made AND m.kind = 'console' AND m.name = u);
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
     UPDATE pushmta_engine.delivery d SET copied_from = substring(held.fields ->> 'copied.from' FROM '^[0-9]{1,18}$')::bigint,
         target_audience = CASE WHEN d.target_filter IS NULL THEN '' ELSE coalesce(held.fields ->> 'target.audience', '') END
@@ -1202,17 +1162,15 @@ BEGIN
         RAISE EXCEPTION 'The delivery cannot be sent: %, %.', wrong.subject, rtrim(wrong.problem, '.')
             USING ERRCODE = 'PM114', HINT = wrong.remedy;
     END IF;
-    UPDATE console_draft d SET delivery_id = made, delivery_version = held.version WHERE d.id = held.id;
-    IF old_state = 'editing' THEN
-        -- What the draft says counts, also that it follows none.
-        DELETE FROM delivery_signal f WHERE f.delivery_id = old AND follow IS NOT NULL;
-        PERFORM console_replace_delivery(old, made);
+    IF EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = made) THEN
+        PERFORM require_recurring(made);
     END IF;
+    UPDATE console_draft d SET delivery_id = made, delivery_version = held.version WHERE d.id = held.id;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_make_delivery(pushmta_engine.console_draft, text, text, text[], jsonb) IS
-    'Returns the delivery, in state editing, for the present version of a draft. It is created and checked by the same functions that '
-    'marketing systems call.';
+    'Returns the delivery, in state editing, for the present version of a draft: made for the first, and the same for later ones, which '
+    'replace what it says. It is filled and checked by the same functions that marketing systems call.';
 
 CREATE FUNCTION pushmta_engine.console_prove_draft(caller pushmta_engine.console_caller, draft bigint, expected integer, content text,
     filter text, exclude text[], settings jsonb, seeds text[]) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER

@@ -77,17 +77,9 @@ extension Store {
         try await query("SELECT pushmta_engine.copy_source($1)", [.int64(id)]).one { try $0.int64OrNil() }
     }
 
-    /// The delivery that had this number before its draft was changed; nil if there is none.
-    package func delivery(formerly id: Int64) async throws -> Int64? {
-        try await query("SELECT pushmta_engine.delivery_formerly($1)", [.int64(id)]).one { try $0.int64OrNil() }
-    }
-
-    /// The numbers that a delivery had before its draft was changed, newest first, and why each came back to its author
-    /// ("": the author took it back).
-    package func formers(ofDelivery id: Int64) async throws -> [(id: Int64, reason: String)] {
-        try await query("SELECT f.former_id, f.reason FROM pushmta_engine.formers_of($1) f", [.int64(id)]).all { row in
-            (id: try row.int64(), reason: try row.text())
-        }
+    /// Why an earlier version of a delivery came back to its author; empty if none did.
+    package func earlierReturn(ofDelivery id: Int64) async throws -> String {
+        try await query("SELECT coalesce(pushmta_engine.returned_because($1), '')", [.int64(id)]).one { try $0.text() }
     }
 
     /// Moves the start of a delivery that has sent nothing, to a time given as RFC 3339; nil makes it editing again.
