@@ -194,34 +194,76 @@ struct CombinedSettingsTests {
         #expect(try await refusal(fixture, "update_delivery(\(id), validity => '6 days')") == nil)
     }
 
-    @Test("The next version of a console's delivery goes on with its signal and its recurrence")
-    func replaced() async throws {
+    /// The call that fills a delivery with the next version of its draft, as a start in the console does.
+    private func revision(_ fixture: StoreFixture, of id: Int64, settings: String) async throws -> String {
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.console_draft (owner, label, applications, delivery_id, delivery_version)
+            VALUES ('mia', 'Sale', '{shop-ios}', \(id), 0)
+            """
+        )
+        try await fixture.sql(
+            """
+            WITH made AS (INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed)
+                VALUES ('apns_key', gen_random_uuid()::text, 'k', 'x') RETURNING id)
+            UPDATE pushmta_engine.application SET credential_id = (SELECT id FROM made) WHERE name = 'shop-ios'
+            """
+        )
+        return """
+            console_make_delivery((SELECT c FROM pushmta_engine.console_draft c ORDER BY c.id DESC LIMIT 1),
+                '{"ios": {"title": "B"}}', NULL, '{}', '\(settings)')
+            """
+    }
+
+    @Test("The next version of a console's delivery goes on with its number, its signal and its recurrence")
+    func revised() async throws {
         let fixture = try await StoreFixture.make()
         try await signal(fixture)
-        let old = try await made(
+        let id = try await made(
             fixture,
             [
                 "follow_signal(ID, 'load', 0.8, 10, 1000)", "set_recurrence(ID, 'days', 'UTC', '{09:00}')",
                 "start_recurrence(ID)",
             ]
         )
-        let run = try await fixture.store.runRecurrence(old)
-        let new = try await made(fixture)
-        try await call(fixture, "console_replace_delivery(\(old), \(new))", schema: "pushmta_engine")
-        #expect(try await fixture.store.recurrence(ofDelivery: new)?.state == .active)
-        #expect(try await fixture.store.recurrenceRuns(ofDelivery: new).map(\.runID) == [run])
-        #expect(try await fixture.store.recurringDelivery(ofRun: run) == new)
-        #expect(try await fixture.store.signal(ofDelivery: new)?.ceiling == 1_000)
-        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery WHERE id = \(old)") == 0)
+        let run = try await fixture.store.runRecurrence(id)
+        let next = try await revision(fixture, of: id, settings: #"{"priority": 5}"#)
+        #expect(try await fixture.sql("SELECT pushmta_engine.\(next)") == id)
+        #expect(try await fixture.store.recurrence(ofDelivery: id)?.state == .active)
+        #expect(try await fixture.store.recurrenceRuns(ofDelivery: id).map(\.runID) == [run])
+        #expect(try await fixture.store.recurringDelivery(ofRun: run) == id)
+        #expect(try await fixture.store.signal(ofDelivery: id)?.ceiling == 1_000)
+        let says = "SELECT priority FROM pushmta_engine.delivery WHERE id = \(id) AND content #>> '{ios,title}' = 'B'"
+        #expect(try await fixture.sql(says) == 5)
         // What cannot recur is refused, so that no recurrence goes on with an old content.
-        let code = try await made(fixture)
-        try await fixture.sql("UPDATE pushmta_engine.delivery SET one_time_code = true WHERE id = \(code)")
-        let refused = try await refusal(
+        let code = try await revision(fixture, of: id, settings: #"{"one_time_code": true}"#)
+        #expect(try await refusal(fixture, code, schema: "pushmta_engine") == "PM170")
+    }
+
+    @Test("The next version of a console's delivery keeps nothing that its draft no longer says")
+    func emptied() async throws {
+        let fixture = try await StoreFixture.make()
+        try await signal(fixture)
+        let plain = try await made(fixture)
+        let id = try await made(
             fixture,
-            "console_replace_delivery(\(new), \(code))",
-            schema: "pushmta_engine"
+            [
+                "set_target(ID, 'user_key = ''a''', allow_duplicates => true)", "set_seeds(ID)",
+                "update_delivery(ID, ends_at => now() + interval '1 day', priority => 3, one_per_user => true)",
+                "set_waves(ID, '[{\"percent\": 10}, {}]')", "follow_signal(ID, 'load', 0.8, 10, 1000)",
+                "set_experiment(ID, '\(Self.variants)', decide_after => '1 hour')", "set_one_time_code(ID)",
+                "update_delivery(ID, category => 'news')",
+            ]
         )
-        #expect(refused == "PM170")
+        for delivery in [plain, id] {
+            let next = try await revision(fixture, of: delivery, settings: #"{"follow": null}"#)
+            try await call(fixture, next, schema: "pushmta_engine")
+        }
+        let same = """
+            SELECT count(DISTINCT g.digest) FROM pushmta_engine.delivery_digest g WHERE g.delivery_id IN (\(plain), \(id))
+            """
+        #expect(try await fixture.sql(same) == 1)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.rate_limit WHERE delivery_id = \(id)") == 0)
     }
 
     @Test("A draft made of a delivery follows its signal, in place of a rate, and has its variants")

@@ -1059,8 +1059,8 @@ CREATE FUNCTION pushmta_engine.clear_delivery(delivery bigint) RETURNS void LANG
 #variable_conflict use_variable
 BEGIN
     PERFORM drop_analysis(delivery);
+    PERFORM void_approval(delivery, 'its draft was changed');
     DELETE FROM delivery_signal f WHERE f.delivery_id = delivery;
-    DELETE FROM rate_limit r WHERE r.delivery_id = delivery;
     DELETE FROM delivery_plan p WHERE p.delivery_id = delivery;
     DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = delivery;
     DELETE FROM delivery_application a WHERE a.delivery_id = delivery;

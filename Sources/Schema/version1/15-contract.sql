@@ -340,7 +340,7 @@ BEGIN
     IF cardinality(problems) > 0 THEN
         PERFORM refuse_content(label, problems);
     END IF;
-    IF chosen ? 'messages_per_second' THEN
+    IF chosen ? 'messages_per_second' OR revised IS NOT NULL THEN
         PERFORM pushmta.set_delivery_rate(made, (chosen ->> 'messages_per_second')::double precision);
     END IF;
     IF (chosen ->> 'all_seeds')::boolean THEN
