@@ -94,6 +94,22 @@ import Testing
         await site.close()
     }
 
+    @Test func theTextsOfVariantsAreCountedAsThoseOfTheContent() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
+        let page = try await mia.get("\(draft)/experiment").text
+        for name in ["experiment.2.title", "experiment.2.body", "experiment.2.title.fr"] {
+            let counter =
+                #"data-of="field-\#(name)" data-limit="4096" data-words="{0} characters, {1} of 4,096 bytes""#
+            #expect(page.contains(counter), "\(name)")
+            #expect(page.contains(#"id="field-\#(name)" name="\#(name)""#), "\(name)")
+            #expect(page.contains(#"aria-describedby="hint-\#(name) field-\#(name)-count""#), "\(name)")
+        }
+        #expect(!page.contains(#"data-of="field-experiment.hours""#))
+        #expect(page.contains(/src="[^"]*compose\.js"/))
+        await site.close()
+    }
+
     /// With a local time the decision has to wait for the last time zone.
     @Test func theDecisionSaysWhenALocalTimeHasComeEverywhere() async throws {
         let site = try await ConsoleSite.start()

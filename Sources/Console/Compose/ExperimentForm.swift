@@ -274,11 +274,15 @@ struct ExperimentForm: Sendable {
         )
         guard variant > 1 else { return [share] }
         let locales = [nil] + composed.form.localeNames.map(Optional.some)
+        // Each platform gets the text.
+        let counter = composed.payloadLimits.values.min().map(TextCounter.init)
         return [share]
             + locales.flatMap { locale in
-                Self.texts.map { text in
+                Self.texts.map { text -> FormField in
                     let label = catalogue.text(text.label, letter) + (locale.map { " (\($0))" } ?? "")
-                    return line(Name.text(variant, text.key, locale), label, .experimentTextHint)
+                    var field = line(Name.text(variant, text.key, locale), label, .experimentTextHint)
+                    field.counter = counter
+                    return field
                 }
             }
     }
