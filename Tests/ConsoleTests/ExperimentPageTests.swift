@@ -123,6 +123,35 @@ import Testing
         await site.close()
     }
 
+    /// The winner is decided when the local time is over everywhere.
+    @Test func aRestIsNotSkippedBecauseOfTheLocalTime() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
+        let (when, path) = ("\(draft)/when", "\(draft)/experiment")
+        let (words, wrong) = (Catalogue.english[.pastSkipsRest], Catalogue.english[.missingPlan])
+        func save(_ page: String, _ form: [String: String]) async throws -> String? {
+            let form = form.merging(["version": try await version(mia, page), "go": "next"]) { own, _ in own }
+            return try await mia.post(page, form: form).headers[.location]
+        }
+        func plan(_ past: String) async throws -> String? {
+            try await save(when, ["plan.local_time": "2036-12-01T09:00", "plan.on_past": past])
+        }
+        var form = ["experiment.1.percent": "50", "experiment.2.percent": "50", "experiment.2.title": "Hi"]
+        #expect(try await save(path, form) == "\(draft)/limits")
+        #expect(try await plan("skip") == path, "nobody is left")
+        form["experiment.2.percent"] = "30"
+        form["experiment.hours"] = "100"
+        #expect(try await save(path, form) == "\(path)?saved=1", "it stays")
+        #expect(try await mia.get(path).text.contains("\(words) <a href=\"\(when)\">When</a>"))
+        #expect(try await mia.get("\(draft)/send").text.contains(wrong))
+        #expect(try await plan("skip") == "\(when)?saved=1", "it stays")
+        #expect(try await mia.get(when).text.contains("<p class=\"field-problem\">\(words)"))
+        #expect(try await plan("next_day") == path)
+        #expect(try await !mia.get(path).text.contains(words))
+        #expect(try await !mia.get("\(draft)/send").text.contains(wrong))
+        await site.close()
+    }
+
     @Test func aDraftGetsVariants() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await site.saleDraft(content: Self.content)

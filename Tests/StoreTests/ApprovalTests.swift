@@ -673,9 +673,10 @@ struct ApprovalTests {
     func proof() async throws {
         let (fixture, id) = try await edited()
         let all = "ARRAY(SELECT s.id FROM pushmta_engine.subscription s)"
-        await #expect(throws: PostgresError.self) {
+        let refused = await #expect(throws: PostgresError.self) {
             try await fixture.sql("SELECT pushmta.proof_delivery(\(id), subscription_ids => \(all))")
         }
+        #expect(refused?.sqlState == "PM186")
         try await fixture.sql("SELECT pushmta.proof_delivery(\(id), subscription_ids => (\(all))[1:3])")
     }
 }

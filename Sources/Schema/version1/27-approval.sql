@@ -368,7 +368,7 @@ BEGIN
         targets := (SELECT count(*) FROM pushmta.delivery_target t WHERE t.delivery_id = delivery AND smallest IS NOT NULL);
         IF targets > smallest THEN
             RAISE EXCEPTION 'Proof % goes to % people; above % a delivery of its service needs an approval.', delivery, targets, smallest
-                USING ERRCODE = 'PM181', HINT = 'Send the proof to fewer people.';
+                USING ERRCODE = 'PM186', HINT = 'Send the proof to fewer people.';
         END IF;
         RETURN;
     ELSIF (SELECT d.recurrence_of IS NOT NULL FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
