@@ -342,12 +342,10 @@ import Testing
         #expect(try await eve.get(path).text.contains("It starts as soon as it is approved."))
         let shown = try await site.admin.approval(ofDelivery: id).version
         _ = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": shown])
-        // The engine has not noticed it yet.
         let given = try await eve.get(path).text
-        #expect(given.contains(">approved<") && !given.contains(waits), "\(given)")
+        #expect(given.contains("Checked") && !given.contains(waits), "\(given)")
         // The number in the menu is read again.
         #expect(!given.contains("One delivery waits for an approval"))
-        #expect(try await site.admin.openGates() == 1)
         #expect(try await site.admin.claimDeliveriesToPrepare(host: "a").map(\.deliveryID) == [id])
         let audit = try await site.session(.admin).get("/audit").text
         #expect(audit.contains("requested the approval of a delivery") && audit.contains("approved a delivery"))

@@ -402,6 +402,27 @@ COMMENT ON FUNCTION pushmta_engine.hold_unapproved(bigint[]) IS
     'Holds those of the locked deliveries that are about to begin and may not leave: they are prepared and counted, and wait. Returns '
     'them, and whether each is counted already.';
 
+CREATE FUNCTION pushmta_engine.gate_moment(whole pushmta_engine.delivery) RETURNS timestamptz LANGUAGE sql STABLE
+    RETURN CASE WHEN now() < (whole).start_at + interval '1 hour' AND NOT (whole).starts_approved THEN (whole).start_at ELSE now() END;
+COMMENT ON FUNCTION pushmta_engine.gate_moment(pushmta_engine.delivery) IS
+    'When the messages of a delivery leave that waited for its approval and has it.';
+
+CREATE FUNCTION pushmta_engine.open_gate(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    UPDATE pushmta_engine.delivery d SET changed_at = now(),
+        -- open_gates drops messages that are too old: they may be many, and nobody waits for it.
+        gate = CASE WHEN d.frozen_until IS NOT NULL AND analysis_fault(d.id, gate_moment(d)) IS NULL THEN '' ELSE uncounted() END
+    FROM release_check c
+    WHERE d.id = delivery AND c.delivery_id = d.id AND d.state = 'pending' AND d.gate <> '' AND d.analysed AND c.problem = ''
+        -- Otherwise open_gates returns it to its author.
+        AND coalesce(CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END > now(), true);
+    PERFORM start_approved(delivery);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.open_gate(bigint) IS
+    'Releases a locked delivery that was just approved, in the same transaction, so that nobody reads that it still waits.';
+
 CREATE FUNCTION pushmta_engine.open_gates(most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
@@ -409,8 +430,7 @@ DECLARE
     opened integer := 0;
     words text;
 BEGIN
-    FOR waiting IN SELECT d.id, c.problem, v.ends <= now() AS is_over,
-            CASE WHEN now() < d.start_at + interval '1 hour' AND NOT d.starts_approved THEN d.start_at ELSE now() END AS begins
+    FOR waiting IN SELECT d.id, c.problem, v.ends <= now() AS is_over, gate_moment(d) AS begins
         FROM pushmta_engine.delivery d LEFT JOIN release_check c ON c.delivery_id = d.id
         -- The validity of one that starts as soon as it is approved has not begun.
         CROSS JOIN LATERAL (SELECT CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END AS ends) v
@@ -437,8 +457,8 @@ BEGIN
     RETURN opened;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_gates(integer) IS
-    'Releases deliveries that waited for an approval and have it, or no longer need one; notes what the others wait for. One whose '
-    'validity has ended is edited again. Returns how many may go.';
+    'Releases deliveries that no longer need an approval, or were approved before they were counted; notes what the others wait for. '
+    'One whose validity has ended is edited again. Returns how many may go.';
 
 -- Request an approval.
 
@@ -597,6 +617,7 @@ BEGIN
         who.name, who.person, coalesce(comment, '')
     FROM pushmta_engine.delivery d JOIN delivery_digest g ON g.delivery_id = d.id WHERE d.id = delivery
     RETURNING a.id INTO made;
+    PERFORM open_gate(delivery);
     IF NOT is_audited('delivery', 'approve', delivery::text, '') THEN
         PERFORM note_change('delivery.approve', delivery::text, concat_ws(', ', need.size || ' messages',
             (SELECT 'requested by ' || login_text(r.kind, r.name) FROM start_request r WHERE r.delivery_id = delivery),
