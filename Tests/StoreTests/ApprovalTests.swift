@@ -253,6 +253,37 @@ struct ApprovalTests {
     }
 
     @Test(
+        "A rejection is about one version, and ends when another one is made",
+        arguments: ["label", "priority", "validity", "rate", "waves", "recurrence"]
+    )
+    func rejectedVersion(change: String) async throws {
+        let (fixture, id) = try await analysed()
+        try await key("bert") { try await fixture.store.rejectDelivery(id, reason: "The price is wrong") }
+        var changes = DeliveryChanges()
+        switch change {
+        case "label": changes.label = "Other"
+        case "priority": changes.priority = 9
+        case "validity": changes.validitySeconds = 60
+        case "rate": try await fixture.store.setDeliveryRate(id, messagesPerSecond: 3)
+        case "waves":
+            let waves = #"pushmta.set_waves(\#(id), '[{"percent": 10}, {}]')"#
+            try await fixture.sql("SELECT count(*) FROM (SELECT \(waves)) c")
+        default:
+            var rule = RecurrenceRule(unit: .days, timeZone: "UTC")
+            rule.times = ["09:00"]
+            try await fixture.store.setRecurrence(id, rule)
+        }
+        if !changes.isEmpty { try await fixture.store.updateDelivery(id, changes) }
+        let progress = try await fixture.store.deliveryProgress(id)
+        // Nobody approves a label.
+        let isKept = change == "label"
+        #expect(progress.state == .editing && progress.stateReason.isEmpty == !isKept, "\(progress.stateReason)")
+        #expect(try await fixture.store.problems(ofDelivery: id).count == (isKept ? 1 : 0))
+        let standings = try await fixture.store.approvalStandings(of: [progress])
+        #expect(standings == (isKept ? [id: .rejected(by: "API key bert")] : [:]))
+    }
+
+    @Test(
         "An approval of a recurring delivery covers its runs until it is changed or one has grown",
         arguments: ["nothing", "size", "rule", "content", "exclusions"]
     )

@@ -96,13 +96,28 @@ CREATE FUNCTION pushmta_engine.person_of(kind text, name text) RETURNS text LANG
 COMMENT ON FUNCTION pushmta_engine.person_of(text, text) IS
     'The person behind a login, an API key or a user of the console; if unknown, that itself counts as a person.';
 
+CREATE FUNCTION pushmta_engine.forget_rejection(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    DELETE FROM delivery_problem p WHERE p.delivery_id = delivery
+        AND p.rejected_digest <> (SELECT g.digest FROM delivery_digest g WHERE g.delivery_id = delivery);
+    IF FOUND THEN
+        UPDATE pushmta_engine.delivery d SET state_reason = '' WHERE d.id = delivery AND d.state = 'editing';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.forget_rejection(bigint) IS
+    'Ends the rejection of a delivery that is no longer what was rejected. The audit log keeps it.';
+
 CREATE FUNCTION pushmta_engine.note_maker(delivery bigint) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT forget_rejection(note_maker.delivery);
     INSERT INTO delivery_maker (delivery_id, kind, name)
     SELECT note_maker.delivery, l.kind, l.name FROM acting_login() l
     WHERE NOT EXISTS (SELECT FROM delivery_maker m
         WHERE m.delivery_id = note_maker.delivery AND m.kind = l.kind AND m.name = l.name) $$;
-COMMENT ON FUNCTION pushmta_engine.note_maker(bigint) IS 'Records that the acting user has created or changed a delivery.';
+COMMENT ON FUNCTION pushmta_engine.note_maker(bigint) IS
+    'Records that the acting user has created or changed a delivery, which ends the rejection of what it was.';
 
 CREATE FUNCTION pushmta_engine.note_delivery_maker() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -656,7 +671,8 @@ BEGIN
     END IF;
     PERFORM void_approval(delivery, words);
     PERFORM return_problems(delivery, words, jsonb_build_array(jsonb_build_object('subject', 'approval', 'problem', words,
-        'remedy', 'change it, analyse it, and have it approved', 'rejected_by', login_text(who.kind, who.name))), NULL);
+        'remedy', 'change it, analyse it, and have it approved', 'rejected_by', login_text(who.kind, who.name),
+        'rejected_digest', (SELECT g.digest FROM delivery_digest g WHERE g.delivery_id = delivery))), NULL);
 END $$;
 COMMENT ON FUNCTION pushmta.reject_delivery(bigint, text) IS
     'Returns an analysed or scheduled delivery that needs an approval to its author, who reads the reason and edits it again.';
