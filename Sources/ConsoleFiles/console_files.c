@@ -210,6 +210,9 @@ static const char form[] = {
 static const char form_field[] = {
 #embed "templates/form-field.mustache" suffix(, 0)
 };
+static const char text_counter[] = {
+#embed "templates/text-counter.mustache" suffix(, 0)
+};
 static const char seeds[] = {
 #embed "templates/audience/seeds.mustache" suffix(, 0)
 };
@@ -340,6 +343,7 @@ static const struct console_file files[] = {
     {"application-change.mustache", application_change},
     {"form.mustache", form},
     {"form-field.mustache", form_field},
+    {"text-counter.mustache", text_counter},
     {"seeds.mustache", seeds},
     {"audiences.mustache", audiences},
     {"audience.mustache", audience},

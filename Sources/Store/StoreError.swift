@@ -98,7 +98,7 @@ extension StoreError {
             case "PM003", "PM006", "PM008", "PM010", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131", "PM132", "PM133", "PM134",
                 "PM135", "PM151", "PM162", "PM163", "PM167", "PM169", "PM171", "PM180", "PM181", "PM182", "PM183",
-                "PM184", "PM185", "PM291", "PM312", "PM321":
+                "PM184", "PM185", "PM186", "PM291", "PM312", "PM321":
                 .conflict
             default: .invalid
             }

@@ -247,6 +247,7 @@ import Testing
         }
         let begins = try await site.admin.databaseClock().advanced(byMilliseconds: 38 * 86_400_000)
         try await site.admin.requestApproval(ofDelivery: id, startAt: begins.internetText)
+        await site.responder.approvals.forget()
         let shown = try #require(try await site.admin.clock(ofZone: "Europe/Berlin")?.text(at: begins))
         let planned = try await mia.get("/approvals").text
         let start = "\(shown.prefix(10)) \(shown.dropFirst(11).prefix(5)) Europe/Berlin · "

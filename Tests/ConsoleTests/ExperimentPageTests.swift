@@ -94,6 +94,22 @@ import Testing
         await site.close()
     }
 
+    @Test func theTextsOfVariantsAreCountedAsThoseOfTheContent() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
+        let page = try await mia.get("\(draft)/experiment").text
+        for name in ["experiment.2.title", "experiment.2.body", "experiment.2.title.fr"] {
+            let counter =
+                #"data-of="field-\#(name)" data-limit="4096" data-words="{0} characters, {1} of 4,096 bytes""#
+            #expect(page.contains(counter), "\(name)")
+            #expect(page.contains(#"id="field-\#(name)" name="\#(name)""#), "\(name)")
+            #expect(page.contains(#"aria-describedby="hint-\#(name) field-\#(name)-count""#), "\(name)")
+        }
+        #expect(!page.contains(#"data-of="field-experiment.hours""#))
+        #expect(page.contains(/src="[^"]*compose\.js"/))
+        await site.close()
+    }
+
     /// With a local time the decision has to wait for the last time zone.
     @Test func theDecisionSaysWhenALocalTimeHasComeEverywhere() async throws {
         let site = try await ConsoleSite.start()
@@ -104,6 +120,35 @@ import Testing
         let version = ["version": try await version(mia, "\(draft)/when")]
         _ = try await mia.post("\(draft)/when", form: form.merging(version) { own, _ in own })
         #expect(try await mia.get("\(draft)/experiment").text.contains(words))
+        await site.close()
+    }
+
+    /// The winner is decided when the local time is over everywhere.
+    @Test func aRestIsNotSkippedBecauseOfTheLocalTime() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
+        let (when, path) = ("\(draft)/when", "\(draft)/experiment")
+        let (words, wrong) = (Catalogue.english[.pastSkipsRest], Catalogue.english[.missingPlan])
+        func save(_ page: String, _ form: [String: String]) async throws -> String? {
+            let form = form.merging(["version": try await version(mia, page), "go": "next"]) { own, _ in own }
+            return try await mia.post(page, form: form).headers[.location]
+        }
+        func plan(_ past: String) async throws -> String? {
+            try await save(when, ["plan.local_time": "2036-12-01T09:00", "plan.on_past": past])
+        }
+        var form = ["experiment.1.percent": "50", "experiment.2.percent": "50", "experiment.2.title": "Hi"]
+        #expect(try await save(path, form) == "\(draft)/limits")
+        #expect(try await plan("skip") == path, "nobody is left")
+        form["experiment.2.percent"] = "30"
+        form["experiment.hours"] = "100"
+        #expect(try await save(path, form) == "\(path)?saved=1", "it stays")
+        #expect(try await mia.get(path).text.contains("\(words) <a href=\"\(when)\">When</a>"))
+        #expect(try await mia.get("\(draft)/send").text.contains(wrong))
+        #expect(try await plan("skip") == "\(when)?saved=1", "it stays")
+        #expect(try await mia.get(when).text.contains("<p class=\"field-problem\">\(words)"))
+        #expect(try await plan("next_day") == path)
+        #expect(try await !mia.get(path).text.contains(words))
+        #expect(try await !mia.get("\(draft)/send").text.contains(wrong))
         await site.close()
     }
 

@@ -533,24 +533,28 @@ struct ExperimentTests {
         let id = try await fixture.store.createDelivery(
             NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "A"}}"#)
         )
-        func refused(after time: String, _ local: String = "NULL, NULL") async throws -> Bool {
+        func refusal(after time: String, _ local: String = "NULL, NULL") async throws -> String? {
             try await call(fixture, "set_experiment(\(id), '\(Self.variants)', decide_after => interval '\(time)')")
             try await call(fixture, "set_local_time(\(id), \(local))")
             do {
                 try await call(fixture, "start_delivery(\(id))")
-            } catch is PostgresError {
-                return true
+            } catch let error as PostgresError {
+                return error.sqlState
             }
             try await call(fixture, "reschedule_delivery(\(id), NULL)")
-            return false
+            return nil
         }
         let tomorrow = "(now() + interval '1 day')::timestamp"
-        #expect(try await refused(after: "6 days"))
-        #expect(try await refused(after: "1 hour", "\(tomorrow), 'next_day'"))
-        #expect(try await refused(after: "3 days", "\(tomorrow), 'skip'"))
-        #expect(try await !refused(after: "3 days", "\(tomorrow), 'next_day'"))
+        #expect(try await refusal(after: "6 days") == "PM009")
+        #expect(try await refusal(after: "1 hour", "\(tomorrow), 'next_day'") == "PM009")
+        #expect(try await refusal(after: "3 days", "\(tomorrow), 'skip'") == "PM332")
+        #expect(try await refusal(after: "3 days", "\(tomorrow), 'next_day'") == nil)
         try await fixture.sql("UPDATE pushmta_engine.application SET message_id_format = 'int32'")
-        await #expect(throws: PostgresError.self) { try await call(fixture, "start_delivery(\(id))") }
+        let again = "set_experiment(\(id), '\(Self.variants)', decide_after => '1 day')"
+        for function in ["start_delivery(\(id))", again] {
+            let refused = await #expect(throws: PostgresError.self) { try await call(fixture, function) }
+            #expect(refused?.sqlState == "PM333", "\(function)")
+        }
     }
 
     @Test("An experiment that does not fit into the runs of a recurring delivery is refused when it is set")

@@ -27,6 +27,8 @@ struct FormField: Sendable {
     var value = ""
     /// The maximum length of a line in characters; the database checks names.
     var maxLength = 1_000
+    /// What counts a line while it is typed.
+    var counter: TextCounter?
 
     /// The field for the name of a declared thing.
     static func ofName(_ name: String, _ hint: String, _ catalogue: Catalogue) -> FormField {
@@ -52,6 +54,7 @@ struct FormField: Sendable {
             "isDescribed": .flag(problem != nil || !hint.isEmpty),
         ]
         if !hint.isEmpty { values["hint"] = .text(hint) }
+        if let counter { values["counter"] = counter.values(of: "field-\(name)", .current) }
         switch kind {
         case .text:
             values["isLine"] = .flag(true)

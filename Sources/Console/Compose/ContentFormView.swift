@@ -225,9 +225,7 @@ struct ContentFormView {
             let platform = form.platforms.first(where: { name.hasSuffix("\($0.rawValue).\(field.key)") }),
             let limit = limits[platform]
         else { return nil }
-        // The script fills in both numbers.
-        let words = catalogue.text(.counterWords, "{0}", "{1}", Figures.count(Int64(limit)))
-        return .group(["limit": .text("\(limit)"), "words": .text(words)])
+        return TextCounter(limit: limit).values(of: name, catalogue)
     }
 
     private func variable(_ variable: ApplicationVariable, _ platform: Platform) -> PageValues {

@@ -36,6 +36,8 @@ struct ExperimentForm: Sendable {
     private static let longestHours = 0.01...8_784.0
     /// The characters of a text. Browsers take longer ones, which would otherwise be cut without a word.
     private static let (longestText, longestTyped) = (4_000, 100_000)
+    /// Sums of fractions are not exact.
+    private static let rounding = 1e-9
     /// Hours from a time in UTC until the last zone has it: no zone is further behind.
     private static let lastZoneHours: Int64 = 12
 
@@ -117,11 +119,24 @@ struct ExperimentForm: Sendable {
         }
     }
 
+    /// The share of those who get the winner, in percent.
+    private static func rest(_ rule: ExperimentRule) -> Double {
+        100 - rule.holdOutPercent - rule.variants.reduce(0) { $0 + $1.percent }
+    }
+
+    /// Whether people are left who get the winner; false if something is wrong with the experiment.
+    var hasRest: Bool {
+        guard let rule = try? rule() else { return false }
+        return Self.rest(rule) > Self.rounding
+    }
+
     /// What is wrong with the shares together.
     private func problems(_ rule: ExperimentRule, last: Int) -> [String: String] {
-        let rest = 100 - rule.holdOutPercent - rule.variants.reduce(0) { $0 + $1.percent }
-        if rest < -1e-9 { return [Name.percent(last): catalogue[.experimentSumWrong]] }
-        if rest > 1e-9, rule.decideAfterSeconds == nil { return [Name.hours: catalogue[.experimentHoursMissing]] }
+        let rest = Self.rest(rule)
+        if rest < -Self.rounding { return [Name.percent(last): catalogue[.experimentSumWrong]] }
+        if rest > Self.rounding, rule.decideAfterSeconds == nil {
+            return [Name.hours: catalogue[.experimentHoursMissing]]
+        }
         return [:]
     }
 
@@ -274,11 +289,15 @@ struct ExperimentForm: Sendable {
         )
         guard variant > 1 else { return [share] }
         let locales = [nil] + composed.form.localeNames.map(Optional.some)
+        // Each platform gets the text.
+        let counter = composed.payloadLimits.values.min().map(TextCounter.init)
         return [share]
             + locales.flatMap { locale in
-                Self.texts.map { text in
+                Self.texts.map { text -> FormField in
                     let label = catalogue.text(text.label, letter) + (locale.map { " (\($0))" } ?? "")
-                    return line(Name.text(variant, text.key, locale), label, .experimentTextHint)
+                    var field = line(Name.text(variant, text.key, locale), label, .experimentTextHint)
+                    field.counter = counter
+                    return field
                 }
             }
     }

@@ -8,6 +8,7 @@ extension Composer {
         [
             route(.get, "experiment") { call, composed in
                 var values = experimentValues(composed, isSaved: call.query["saved"] != nil)
+                if plan(composed).skipsRest { values["skipped"] = .group(["path": .text(path(composed.draft, .when))]) }
                 if experiment(composed).isOn { values["doubts"] = doubts(composed, try await audience(composed)) }
                 return page(.experiment, composed, values)
             },
@@ -52,6 +53,7 @@ extension Composer {
             values["refused"] = .group(["words": .text(error.words)])
             return page(.experiment, composed, values, status: .unprocessableContent)
         }
-        return try await save(call, changed, .experiment)
+        // The step before has to say something else. The draft stays here, where the page says so.
+        return try await save(call, changed, .experiment, stays: plan(changed).skipsRest)
     }
 }

@@ -37,6 +37,8 @@ struct PlanForm: Sendable {
     var moments: [String: ZonedMoment] = [:]
     /// When they were read; nil if there are none.
     var now: DatabaseTime?
+    /// Whether an experiment leaves people who get its winner.
+    var hasRest = false
 
     /// The moments that are typed in a draft.
     static func moments(in values: [String: String]) -> [String] {
@@ -97,6 +99,11 @@ struct PlanForm: Sendable {
     /// Whether a typed value is invalid.
     var isWrong: Bool { !problems.isEmpty }
 
+    /// Whether an experiment's rest would get nothing: the winner is decided after the local time is over everywhere.
+    var skipsRest: Bool {
+        hasRest && !text(Self.localTime).isEmpty && text(Self.onPast) == DeliveryPlan.PastRule.skip.rawValue
+    }
+
     /// What is wrong, by field.
     var problems: [String: String] { read().problems }
 
@@ -114,6 +121,7 @@ struct PlanForm: Sendable {
             }
             plan.onPast = DeliveryPlan.PastRule(rawValue: text(Self.onPast))
             if plan.onPast == nil { problems[Self.onPast] = catalogue[.pastMissing] }
+            if skipsRest { problems[Self.onPast] = catalogue[.pastSkipsRest] }
         }
         if !text(Self.hours).isEmpty {
             plan.hours = DeliveryPlan.HoursRule(rawValue: text(Self.hours))

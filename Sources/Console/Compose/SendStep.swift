@@ -34,6 +34,8 @@ extension Composer {
         ]
     }
 
+    private var refusals: RefusalWords { RefusalWords(catalogue: catalogue) }
+
     /// A field or group of the last step that may be wrong.
     private enum Place { case moment, validity, seeds, template }
 
@@ -251,8 +253,8 @@ extension Composer {
                 try await $0.proveConsoleDraft(delivery, to: seeds, by: call.actor)
             }
             return .redirect("\(path(composed.draft, .send))?proof=\(proof)")
-        } catch let error as StoreError where Self.isTold(error) {
-            return try await sendPage(call, composed, problem: words(error))
+        } catch let error as StoreError where RefusalWords.isTold(error) {
+            return try await sendPage(call, composed, problem: refusals.words(error))
         }
     }
 
@@ -265,8 +267,8 @@ extension Composer {
         do {
             let id = try await responder.database.run { try await $0.keepTemplate(delivery, as: name, by: call.actor) }
             return .redirect("\(TemplatesPage.path)/\(id)?done=add")
-        } catch let error as StoreError where Self.isTold(error) {
-            return try await sendPage(call, composed, problem: words(error), at: .template)
+        } catch let error as StoreError where RefusalWords.isTold(error) {
+            return try await sendPage(call, composed, problem: refusals.words(error), at: .template)
         }
     }
 
@@ -356,8 +358,8 @@ extension Composer {
                     try await $0.checkConsoleDraft(delivery, at: moment, by: call.actor)
                 }
                 return nil
-            } catch let error as StoreError where Self.isTold(error) {
-                return (words(error), error.sqlState == Self.endsEarly ? .validity : nil)
+            } catch let error as StoreError where RefusalWords.isTold(error) {
+                return (refusals.words(error), error.sqlState == RefusalWords.endsEarly ? .validity : nil)
             }
         }
     }
@@ -452,48 +454,9 @@ extension Composer {
             // If it starts later or is analysed, its page says so itself.
             let isStarted = moment == nil && !isAnalysis && asks == nil
             return .redirect("/deliveries/\(id)" + (isStarted ? "?done=\(Self.started)" : ""))
-        } catch let error as StoreError where Self.isTold(error) {
-            return try await sendPage(call, composed, problem: words(error))
+        } catch let error as StoreError where RefusalWords.isTold(error) {
+            return try await sendPage(call, composed, problem: refusals.words(error))
         }
-    }
-
-    /// Whether the draft's author can do something about an error.
-    static func isTold(_ error: StoreError) -> Bool {
-        let isOfSession = error.sqlState == "PM090" || error.sqlState == "PM091"
-        return !isOfSession && [.invalid, .conflict, .notFound].contains(error.code)
-    }
-
-    /// With this the database refuses a start after which a delivery ends too early for its plan, or for its experiment.
-    static let endsEarly = "PM009"
-
-    /// The database's refusal and the remedy: fields or a page of the console where there are some, otherwise the
-    /// database's hint.
-    func words(_ error: StoreError) -> String {
-        let message = Self.unnumbered(error)
-        switch error.sqlState {
-        case "PM050": return "\(error.message) \(catalogue[.listGoneRemedy])"
-        case "PM180": return catalogue[.approvalFirst]
-        case "PM041": return "\(error.message) \(catalogue[.seedGoneRemedy])"
-        case Self.endsEarly?: return "\(message) \(catalogue[.startRemedy])"
-        default:
-            guard let hint = error.hint, !Self.isForCallers(hint) else { return message }
-            return "\(message) \(hint.capitalisedFirst)."
-        }
-    }
-
-    /// A refusal with times of the page's zone and without the delivery's number: that of a draft is made up for the
-    /// check, and the page of a delivery has it anyway. An error about something that is missing may name another one.
-    private static func unnumbered(_ error: StoreError) -> String {
-        let message = Figures.inZone(error.message)
-        guard error.code == .invalid else { return message }
-        return message.replacing(#/\b([Dd])elivery \d+/#) { match -> String in
-            match.1 == "D" ? "The delivery" : "the delivery"
-        }
-    }
-
-    /// Whether a hint is for those who call functions, write JSON or run commands.
-    private static func isForCallers(_ hint: String) -> Bool {
-        hint.contains("pushmta") || hint.contains { "_{[".contains($0) }
     }
 
     /// Why nothing can start at a time, in words; nil if it can.

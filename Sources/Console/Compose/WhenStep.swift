@@ -37,7 +37,8 @@ extension Composer {
             zone: composed.zone,
             zones: composed.zones,
             moments: composed.moments,
-            now: composed.readAt
+            now: composed.readAt,
+            hasRest: experiment(composed).hasRest
         )
     }
 }

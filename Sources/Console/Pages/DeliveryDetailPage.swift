@@ -84,20 +84,31 @@ struct DeliveryDetailPage: Sendable {
             try await responder.database.run {
                 try await $0.decide(decision, delivery: id, words: words, expected: version, by: call.actor)
             }
-        } catch let error as StoreError where error.sqlState == "PM007" || error.sqlState == Composer.endsEarly {
-            return try await show(call, decision: RefusedDecision(words: words, problem: error.message))
+        } catch let error as StoreError where error.sqlState == "PM007" || error.sqlState == RefusalWords.endsEarly {
+            return try await show(call, decision: RefusedDecision(words: words, problem: refusals.words(error)))
         } catch let error as StoreError where error.sqlState == "PM184" {
             return try await show(call, decision: RefusedDecision(words: words, problem: catalogue[.approvalStale]))
+        } catch let error as StoreError where isRefusal(error) {
+            throw ConsoleProblem.conflict(refusals.words(error))
         }
         await responder.approvals.forget()
         return .redirect("/deliveries/\(id)?done=\(decision.rawValue)")
     }
 
+    private var refusals: RefusalWords { RefusalWords(catalogue: catalogue) }
+
+    /// Whether the database has refused an action. A delivery that does not exist has a page of its own.
+    private func isRefusal(_ error: StoreError) -> Bool { RefusalWords.isTold(error) && error.code != .notFound }
+
     private func control(_ call: ConsoleCall, _ action: DeliveryAction) async throws -> ConsoleReply {
         let id = try call.number("id")
         if action == .duplicate { return try await DeliveryDuplicate(responder: responder).reply(call, id) }
         let moment = try await moment(call.form)
-        try await responder.database.run { try await $0.control(action, delivery: id, at: moment, by: call.actor) }
+        do {
+            try await responder.database.run { try await $0.control(action, delivery: id, at: moment, by: call.actor) }
+        } catch let error as StoreError where isRefusal(error) {
+            throw ConsoleProblem.conflict(refusals.words(error))
+        }
         // Another start, and a way back to the draft, change what waits for an approval.
         await responder.approvals.forget()
         if action == .edit, let draft = try await draftPath(call, id) { return .redirect(draft) }
@@ -182,8 +193,8 @@ struct DeliveryDetailPage: Sendable {
             do {
                 try await responder.database.run { try await $0.checkStart(ofDelivery: id, at: moment) }
                 return nil
-            } catch let error as StoreError where Composer.isTold(error) {
-                return composer.words(error)
+            } catch let error as StoreError where RefusalWords.isTold(error) {
+                return refusals.words(error)
             }
         }
     }

@@ -19,11 +19,6 @@ struct DeliveryWords {
         default: false
         }
     }
-    /// Whether its approval is newer than the reason for which it waits: the engine clears that within seconds. What else
-    /// holds it up is shown from its start on.
-    private var hasStaleReason: Bool {
-        row.state == .pending && standing == .approved && row.startAt.map { $0 > row.now } ?? true
-    }
     /// Its name, or its number if it has none.
     var name: String { row.label.isEmpty ? catalogue.text(.unnamedDelivery, "\(row.id)") : row.label }
 
@@ -38,7 +33,7 @@ struct DeliveryWords {
             "done": .text(isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)),
             "started": .text(row.startedAt.map { Figures.minute($0) } ?? catalogue[.notStarted]),
             "bar": .drawing(bar), "waiting": .text(Figures.inZone(row.waitingReason)),
-            "isWaiting": .flag(!row.waitingReason.isEmpty && !hasStaleReason),
+            "isWaiting": .flag(!row.waitingReason.isEmpty),
         ]
     }
 
@@ -49,9 +44,8 @@ struct DeliveryWords {
         case (.ready, .awaited?): (catalogue[.stateUnrequested], "fair")
         case (.pending, .awaited?): (catalogue[.stateAwaited], "fair")
         case (.ready, .approved?): (catalogue[.stateApproved], "state-ready")
-        case (.pending, .approved?) where hasStaleReason:
-            row.startAt == nil
-                ? (catalogue[.stateApproved], "state-ready") : (catalogue.state(row.state), "state-pending")
+        // Its messages were too old, and are made once more.
+        case (.pending, .approved?) where row.startAt == nil: (catalogue[.stateApproved], "state-ready")
         case (.editing, .rejected(let name)?): (catalogue.text(.stateRejected, name), "fair")
         default:
             row.standsStill

@@ -22,7 +22,7 @@ struct NowPage: Sendable {
         ]
     }
 
-    /// The deliveries that the user may approve, and their own that wait for somebody else.
+    /// The deliveries that the user is asked to approve, and their own that wait for somebody else.
     private func approvals(_ call: ConsoleCall) async throws -> PageValues {
         let user = try call.user
         guard user.role >= ApprovalsPage.role, let makers = await responder.approvals.count() else { return [:] }

@@ -21,7 +21,7 @@ final class ConsoleResponder: Sendable {
     let ticks = LiveTicks()
     let sessions: LiveSessions
     let badge: MenuBadge<AlarmCount>
-    /// Who made each delivery that waits for an approval.
+    /// Who made each delivery that somebody is asked to approve.
     let approvals: MenuBadge<[[String]]>
     private let proxies: Set<IPAddress>
     /// Peers that were already logged as proxies missing from console.trustedProxies.
@@ -39,7 +39,8 @@ final class ConsoleResponder: Sendable {
         sessions = LiveSessions(database: database, streams: streams)
         badge = MenuBadge(database: database) { try await $0.unseenAlarms() }
         approvals = MenuBadge(database: database) { store in
-            try await store.deliveriesAwaitingApproval(limit: ApprovalsPage.maxRows).map(\.makers)
+            try await store.deliveriesAwaitingApproval(limit: ApprovalsPage.maxRows)
+                .filter(\.isRequested).map(\.makers)
         }
         proxies = setup.settings.console.proxies ?? []
     }

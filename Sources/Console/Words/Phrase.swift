@@ -219,8 +219,10 @@ enum Phrase: String, Sendable, CaseIterable {
         missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
         momentSkipped, momentTwice, zoneUnknown,
-        startTitle, startTo, startSubscriptions, startNow, startRemedy, startAt, startPlanned, startCounted,
-        startButton,
+        startTitle, startTo, startSubscriptions, startNow, startRemedy, applicationGoneRemedy, accountGoneRemedy,
+        refusedReload, contentRefusedRemedy, filterRefusedRemedy, templateCodeRemedy, categoryGoneRemedy, recursRemedy,
+        requestRemedy, proofSmallerRemedy, signalGoneRemedy, restRemedy, messageIDsRemedy, startAt, startPlanned,
+        startCounted, startButton,
         auditDraftAdd,
         auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
@@ -300,7 +302,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case localTimeOver, localTimeSkipped, waveOver, copiedFrom, copyContent, copyKept, copyOverwrite, copyLeft
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
         localTimeClock,
-        pastChoose, pastMissing, pastNow, pastNextDay, pastSkip, wavesTitle, wavesText, wavesHint, waveNumber, waveSize,
+        pastChoose, pastMissing, pastNow, pastNextDay, pastSkip, pastSkipsRest, wavesTitle, wavesText, wavesHint,
+        waveNumber, waveSize,
         waveSizeWrong, waveSumWrong, waveBegins, waveBeginsWrong, waveFirst, waveFailed, waveTokens, waveOptOuts,
         waveShareWrong,
         waveRest, waveCount, hoursTitle, hoursText, hoursRuleLabel, hoursAsService, hoursPostpone, hoursDrop,

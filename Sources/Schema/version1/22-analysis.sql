@@ -36,8 +36,9 @@ CREATE TABLE pushmta_engine.delivery_problem (
     pointer text,
     problem text NOT NULL,
     remedy text NOT NULL,
-    -- Who rejected the delivery, if that is the problem.
+    -- Who rejected the delivery, if that is the problem, and the hash of delivery_digest that they rejected.
     rejected_by text,
+    rejected_digest text,
     PRIMARY KEY (delivery_id, number)
 );
 COMMENT ON TABLE pushmta_engine.delivery_problem IS
@@ -152,7 +153,8 @@ DECLARE
     had boolean := EXISTS (SELECT FROM delivery_analysis a WHERE a.delivery_id = delivery);
 BEGIN
     PERFORM drop_preparation(delivery);
-    PERFORM forget_findings(delivery);
+    -- A change that leaves what was rejected as it was does not end the rejection: see forget_rejection.
+    PERFORM forget_findings(delivery, why <> '');
     IF had AND why <> '' THEN
         INSERT INTO delivery_analysis (delivery_id, remade_because) VALUES (delivery, why);
     END IF;
@@ -161,13 +163,15 @@ COMMENT ON FUNCTION pushmta_engine.drop_analysis(bigint, text) IS
     'Deletes what the preparation of a locked delivery made, and what its analysis found: it will send something else. The reason, unless '
     'it is empty, stays.';
 
-CREATE FUNCTION pushmta_engine.forget_findings(delivery bigint) RETURNS void LANGUAGE sql
+CREATE FUNCTION pushmta_engine.forget_findings(delivery bigint, keeps_rejection boolean DEFAULT false) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
     DELETE FROM delivery_analysis a WHERE a.delivery_id = forget_findings.delivery;
     DELETE FROM delivery_count c WHERE c.delivery_id = forget_findings.delivery;
     DELETE FROM delivery_longest l WHERE l.delivery_id = forget_findings.delivery;
-    DELETE FROM delivery_problem b WHERE b.delivery_id = forget_findings.delivery $$;
-COMMENT ON FUNCTION pushmta_engine.forget_findings(bigint) IS 'Deletes what the analysis of a delivery found.';
+    DELETE FROM delivery_problem b WHERE b.delivery_id = forget_findings.delivery
+        AND NOT (keeps_rejection AND b.rejected_by IS NOT NULL) $$;
+COMMENT ON FUNCTION pushmta_engine.forget_findings(bigint, boolean) IS
+    'Deletes what the analysis of a delivery found, and why somebody has rejected it, unless that is kept.';
 
 CREATE FUNCTION pushmta_engine.analysis_fault(delivery bigint, begins timestamptz) RETURNS text LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -351,9 +355,9 @@ COMMENT ON FUNCTION pushmta_engine.sample_messages(bigint, integer, integer) IS
 CREATE FUNCTION pushmta_engine.note_problems(delivery bigint, problems jsonb) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
     DELETE FROM delivery_problem p WHERE p.delivery_id = note_problems.delivery;
-    INSERT INTO delivery_problem (delivery_id, number, subject, pointer, problem, remedy, rejected_by)
+    INSERT INTO delivery_problem (delivery_id, number, subject, pointer, problem, remedy, rejected_by, rejected_digest)
     SELECT note_problems.delivery, e.number, e.value ->> 'subject', e.value ->> 'pointer', e.value ->> 'problem', e.value ->> 'remedy',
-        e.value ->> 'rejected_by'
+        e.value ->> 'rejected_by', e.value ->> 'rejected_digest'
     FROM jsonb_array_elements(problems) WITH ORDINALITY e(value, number) $$;
 COMMENT ON FUNCTION pushmta_engine.note_problems(bigint, jsonb) IS 'Replaces the problems of a delivery.';
 

@@ -714,9 +714,11 @@ BEGIN
         PERFORM check_plan_again(delivery);
     END IF;
     PERFORM check_recurring_plan(delivery);
+    PERFORM forget_rejection(delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.close_plan(bigint) IS
-    'Ends a change of a plan: deletes a plan that says nothing, and checks that of a scheduled or recurring delivery.';
+    'Ends a change of a plan: deletes a plan that says nothing, and checks that of a scheduled or recurring delivery. Ends the rejection '
+    'of another plan.';
 
 CREATE FUNCTION pushmta_engine.put_local_time(delivery bigint, local_time timestamp, on_past text, goes_on boolean DEFAULT false)
     RETURNS void LANGUAGE plpgsql

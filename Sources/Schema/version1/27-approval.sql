@@ -96,13 +96,28 @@ CREATE FUNCTION pushmta_engine.person_of(kind text, name text) RETURNS text LANG
 COMMENT ON FUNCTION pushmta_engine.person_of(text, text) IS
     'The person behind a login, an API key or a user of the console; if unknown, that itself counts as a person.';
 
+CREATE FUNCTION pushmta_engine.forget_rejection(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    DELETE FROM delivery_problem p WHERE p.delivery_id = delivery
+        AND p.rejected_digest <> (SELECT g.digest FROM delivery_digest g WHERE g.delivery_id = delivery);
+    IF FOUND THEN
+        UPDATE pushmta_engine.delivery d SET state_reason = '' WHERE d.id = delivery AND d.state = 'editing';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.forget_rejection(bigint) IS
+    'Ends the rejection of a delivery that is no longer what was rejected. The audit log keeps it.';
+
 CREATE FUNCTION pushmta_engine.note_maker(delivery bigint) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT forget_rejection(note_maker.delivery);
     INSERT INTO delivery_maker (delivery_id, kind, name)
     SELECT note_maker.delivery, l.kind, l.name FROM acting_login() l
     WHERE NOT EXISTS (SELECT FROM delivery_maker m
         WHERE m.delivery_id = note_maker.delivery AND m.kind = l.kind AND m.name = l.name) $$;
-COMMENT ON FUNCTION pushmta_engine.note_maker(bigint) IS 'Records that the acting user has created or changed a delivery.';
+COMMENT ON FUNCTION pushmta_engine.note_maker(bigint) IS
+    'Records that the acting user has created or changed a delivery, which ends the rejection of what it was.';
 
 CREATE FUNCTION pushmta_engine.note_delivery_maker() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -368,7 +383,7 @@ BEGIN
         targets := (SELECT count(*) FROM pushmta.delivery_target t WHERE t.delivery_id = delivery AND smallest IS NOT NULL);
         IF targets > smallest THEN
             RAISE EXCEPTION 'Proof % goes to % people; above % a delivery of its service needs an approval.', delivery, targets, smallest
-                USING ERRCODE = 'PM181', HINT = 'Send the proof to fewer people.';
+                USING ERRCODE = 'PM186', HINT = 'Send the proof to fewer people.';
         END IF;
         RETURN;
     ELSIF (SELECT d.recurrence_of IS NOT NULL FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
@@ -402,6 +417,27 @@ COMMENT ON FUNCTION pushmta_engine.hold_unapproved(bigint[]) IS
     'Holds those of the locked deliveries that are about to begin and may not leave: they are prepared and counted, and wait. Returns '
     'them, and whether each is counted already.';
 
+CREATE FUNCTION pushmta_engine.gate_moment(whole pushmta_engine.delivery) RETURNS timestamptz LANGUAGE sql STABLE
+    RETURN CASE WHEN now() < (whole).start_at + interval '1 hour' AND NOT (whole).starts_approved THEN (whole).start_at ELSE now() END;
+COMMENT ON FUNCTION pushmta_engine.gate_moment(pushmta_engine.delivery) IS
+    'When the messages of a delivery leave that waited for its approval and has it.';
+
+CREATE FUNCTION pushmta_engine.open_gate(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    UPDATE pushmta_engine.delivery d SET changed_at = now(),
+        -- open_gates drops messages that are too old: they may be many, and nobody waits for it.
+        gate = CASE WHEN d.frozen_until IS NOT NULL AND analysis_fault(d.id, gate_moment(d)) IS NULL THEN '' ELSE uncounted() END
+    FROM release_check c
+    WHERE d.id = delivery AND c.delivery_id = d.id AND d.state = 'pending' AND d.gate <> '' AND d.analysed AND c.problem = ''
+        -- Otherwise open_gates returns it to its author.
+        AND coalesce(CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END > now(), true);
+    PERFORM start_approved(delivery);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.open_gate(bigint) IS
+    'Releases a locked delivery that was just approved, in the same transaction, so that nobody reads that it still waits.';
+
 CREATE FUNCTION pushmta_engine.open_gates(most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
@@ -409,8 +445,7 @@ DECLARE
     opened integer := 0;
     words text;
 BEGIN
-    FOR waiting IN SELECT d.id, c.problem, v.ends <= now() AS is_over,
-            CASE WHEN now() < d.start_at + interval '1 hour' AND NOT d.starts_approved THEN d.start_at ELSE now() END AS begins
+    FOR waiting IN SELECT d.id, c.problem, v.ends <= now() AS is_over, gate_moment(d) AS begins
         FROM pushmta_engine.delivery d LEFT JOIN release_check c ON c.delivery_id = d.id
         -- The validity of one that starts as soon as it is approved has not begun.
         CROSS JOIN LATERAL (SELECT CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END AS ends) v
@@ -437,8 +472,8 @@ BEGIN
     RETURN opened;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_gates(integer) IS
-    'Releases deliveries that waited for an approval and have it, or no longer need one; notes what the others wait for. One whose '
-    'validity has ended is edited again. Returns how many may go.';
+    'Releases deliveries that no longer need an approval, or were approved before they were counted; notes what the others wait for. '
+    'One whose validity has ended is edited again. Returns how many may go.';
 
 -- Request an approval.
 
@@ -597,6 +632,7 @@ BEGIN
         who.name, who.person, coalesce(comment, '')
     FROM pushmta_engine.delivery d JOIN delivery_digest g ON g.delivery_id = d.id WHERE d.id = delivery
     RETURNING a.id INTO made;
+    PERFORM open_gate(delivery);
     IF NOT is_audited('delivery', 'approve', delivery::text, '') THEN
         PERFORM note_change('delivery.approve', delivery::text, concat_ws(', ', need.size || ' messages',
             (SELECT 'requested by ' || login_text(r.kind, r.name) FROM start_request r WHERE r.delivery_id = delivery),
@@ -635,7 +671,8 @@ BEGIN
     END IF;
     PERFORM void_approval(delivery, words);
     PERFORM return_problems(delivery, words, jsonb_build_array(jsonb_build_object('subject', 'approval', 'problem', words,
-        'remedy', 'change it, analyse it, and have it approved', 'rejected_by', login_text(who.kind, who.name))), NULL);
+        'remedy', 'change it, analyse it, and have it approved', 'rejected_by', login_text(who.kind, who.name),
+        'rejected_digest', (SELECT g.digest FROM delivery_digest g WHERE g.delivery_id = delivery))), NULL);
 END $$;
 COMMENT ON FUNCTION pushmta.reject_delivery(bigint, text) IS
     'Returns an analysed or scheduled delivery that needs an approval to its author, who reads the reason and edits it again.';

@@ -125,11 +125,18 @@ COMMENT ON FUNCTION pushmta_engine.note_hold_out(bigint, integer[], bigint[]) IS
 
 -- What marketing sets.
 
-CREATE FUNCTION pushmta_engine.has_numbered_ids(delivery bigint) RETURNS boolean LANGUAGE sql STABLE
+CREATE FUNCTION pushmta_engine.refuse_numbered_ids(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT EXISTS (SELECT FROM delivery_application x JOIN application a ON a.id = x.application_id
-        WHERE x.delivery_id = has_numbered_ids.delivery AND a.message_id_format = 'int32') $$;
-COMMENT ON FUNCTION pushmta_engine.has_numbered_ids(bigint) IS 'Whether an application of a delivery has int32 message ids.';
+#variable_conflict use_variable
+BEGIN
+    IF EXISTS (SELECT FROM delivery_application x JOIN application a ON a.id = x.application_id
+        WHERE x.delivery_id = delivery AND a.message_id_format = 'int32') THEN
+        RAISE EXCEPTION 'The experiment of delivery % cannot be used: an application has int32 message ids, which have no room for cells.',
+            delivery USING ERRCODE = 'PM333', HINT = 'Leave the application out, or let it use uuid message ids.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.refuse_numbered_ids(bigint) IS
+    'Refuses an experiment of a delivery to an application with int32 message ids.';
 
 CREATE FUNCTION pushmta_engine.variant_label(variant jsonb, number bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN coalesce(nullif(variant ->> 'label', ''), chr(64 + number::integer));
@@ -216,12 +223,12 @@ BEGIN
             WHEN decide_after <= interval '0' OR decide_after > interval '366 days' OR NOT is_usable_interval(decide_after)
                 THEN 'decide_after is not a time after the start of up to 366 days'
             WHEN rest > 0 AND decide_after IS NULL
-                THEN 'there is a rest, so it needs a time after which the winner is decided (decide_after)'
-            WHEN has_numbered_ids(delivery) THEN 'an application has int32 message ids, which have no room for cells' END;
+                THEN 'there is a rest, so it needs a time after which the winner is decided (decide_after)' END;
         IF wrong IS NOT NULL THEN
             RAISE EXCEPTION 'The experiment of delivery % cannot be used: %.', delivery, wrong
                 USING ERRCODE = 'PM007', HINT = 'As in [{"percent": 10}, {"percent": 10, "content": {"ios": {"title": "Hello"}}}].';
         END IF;
+        PERFORM refuse_numbered_ids(delivery);
         INSERT INTO experiment (delivery_id, metric, decide_after, early, least_sample, hold_out, if_undecided, certainty)
         VALUES (delivery, metric, decide_after, coalesce(early, true), least_sample, coalesce(hold_out_percent, 0) / 100, if_undecided,
             certainty_percent / 100);
@@ -263,10 +270,9 @@ BEGIN
     FROM experiment e JOIN delivery_plan p ON p.delivery_id = e.delivery_id WHERE e.delivery_id = delivery;
     IF NOT FOUND THEN
         RETURN;
-    ELSIF has_numbered_ids(delivery) THEN
-        RAISE EXCEPTION 'The experiment of delivery % cannot be used: an application has int32 message ids, which have no room for cells.',
-            delivery USING ERRCODE = 'PM007', HINT = 'Leave the application out, or let it use uuid message ids.';
-    ELSIF NOT plan.has_rest THEN
+    END IF;
+    PERFORM refuse_numbered_ids(delivery);
+    IF NOT plan.has_rest THEN
         RETURN;
     END IF;
     wrong := CASE WHEN plan.decided_at >= until THEN format('after it ends at %s UTC', to_char(until AT TIME ZONE 'UTC', utc))
@@ -279,7 +285,7 @@ BEGIN
             USING ERRCODE = 'PM009', HINT = 'Change decide_after of its experiment, its local time, or its validity.';
     ELSIF plan.on_past = 'skip' THEN
         RAISE EXCEPTION 'Delivery % would send nothing to its rest: its local time is over when the winner is decided.', delivery
-            USING ERRCODE = 'PM007', HINT = 'Set its local time with on_past now or next_day.';
+            USING ERRCODE = 'PM332', HINT = 'Set its local time with on_past now or next_day.';
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.check_experiment(bigint, timestamptz, timestamptz, date) IS

@@ -28,6 +28,10 @@ package struct AwaitedApproval: Sendable, Hashable {
     /// Whether it has an approval, which no longer covers it.
     package let wasApproved: Bool
 
+    /// Whether somebody is asked to approve it. It has its start then, or gets it with the approval; the author of one
+    /// that is only analysed has not asked yet.
+    package var isRequested: Bool { state != .ready }
+
     init(_ row: inout RowReader) throws {
         deliveryID = try row.int64()
         label = try row.text()

@@ -93,14 +93,15 @@ extension Store {
         return try first(result, orThrow: "There is no delivery \(id).", DeliveryApproval.init)
     }
 
-    /// Deliveries that wait for an approval, those that start first before the others.
+    /// Deliveries that wait for an approval: first those that somebody is asked to approve, by their start.
     package func deliveriesAwaitingApproval(limit: Int) async throws -> [AwaitedApproval] {
         let result = try await query(
             """
             SELECT w.delivery_id, w.label, w.state, w.service, w.above, w.messages, w.start_at, w.problem, w.made_by,
                 to_char(w.local_time, 'YYYY-MM-DD"T"HH24:MI'), w.starts_approved, w.requested_by, w.version,
                 w.was_approved
-            FROM pushmta.delivery_awaiting_approval w ORDER BY w.start_at NULLS LAST, w.delivery_id LIMIT $1
+            FROM pushmta.delivery_awaiting_approval w
+            ORDER BY w.state = 'ready', w.start_at NULLS LAST, w.delivery_id LIMIT $1
             """,
             [.int32(Int32(clamping: limit))]
         )

@@ -72,7 +72,6 @@ import Testing
         #expect(try await site.call("POST", request, key: maker).status == 409)
         let other = try await site.key(.approveDeliveries, name: "legal")
         #expect(try await site.call("POST", "\(path)/approve", key: other).status == 200)
-        #expect(try await site.web.admin.openGates() == 1)
         let begun = try await site.call("GET", "\(path)/approval", key: maker)
         #expect(begun["startsApproved"] == "false" && begun["startAt"] != "null", "\(begun.answer)")
         try await site.finish()
