@@ -343,6 +343,11 @@ def pages(site):
         "template": f"/templates/{site.template}",
         "template-delete": f"/templates/{site.template}/delete",
         "audit": "/audit",
+        "users": "/users",
+        "user-new": "/users/new",
+        "user-role": "/users/role?name=read",
+        "user-password": "/users/password?name=read",
+        "user-remove": "/users/remove?name=read",
         "find-message": "/messages?id=1-1",
         "find-message-nothing": "/messages?id=projects/sample/messages/1",
         "services": "/services",
@@ -1043,6 +1048,57 @@ def test_approval_rule(site, browser):
     browser.driver.delete_cookie("pushmta-language")
     set_rule("")
     read("Deliveries of this service need no approval")
+
+
+def test_users(site, browser):
+    """An administrator adds a colleague, who signs in and chooses a password, gets another role and is removed; in all languages."""
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    browser.find(".top nav a[href='/users']").click()
+    browser.has("Users of the console")
+    browser.find("main a[href='/users/new']").click()
+    fill(browser, "name", "admin")
+    browser.find("main form button.main").click()
+    browser.has("There is already a user of this name")
+    browser.judge_here("user-taken")
+    fill(browser, "name", "colleague")
+    choose(browser, "role", "marketing")
+    browser.find("main form button.main").click()
+    browser.has("Password of colleague")
+    browser.judge_here("user-secret")
+    password, chosen = browser.find("#secret").text, "a password of one's own"
+    browser.open("/users")
+    browser.has("colleague")
+    check(password not in browser.text() + whole_log(browser), "the password is shown again")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        for name in ("users", "user-new", "user-password"):
+            browser.judge(f"{name}-{code}", pages(site)[name])
+    browser.driver.delete_cookie("pushmta-language")
+
+    browser.sign_in("colleague", password)
+    browser.has("You have signed in with a one-time password")
+    for field, words in (("password", password), ("new", chosen), ("again", chosen)):
+        browser.find(f"#{field}").send_keys(words)
+    browser.find("main button").click()
+    browser.has("The last hour")
+    check("Approvals" in browser.find("header").text, "the colleague cannot approve")
+    check("Users" not in browser.find("header").text, "the colleague is shown the users")
+    browser.sign_in("colleague", password)
+    browser.has("Name or password is wrong")
+
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    browser.open("/users")
+    browser.find("a[href='/users/role?name=colleague']").click()
+    choose(browser, "role", "read")
+    browser.find("main form button.main").click()
+    browser.has("The role is changed")
+    browser.find("a[href='/users/remove?name=colleague']").click()
+    browser.has("Remove this user?")
+    browser.find("form.actions button").click()
+    browser.has("The user is removed")
+    check("colleague" not in browser.find("main table").text, "the user is still there")
 
 
 def test_caps(site, browser):
@@ -1855,7 +1911,8 @@ def test_end(site, browser):
         "paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user",
         "had a child recycled", "began a draft", "sent a proof", "started a delivery", "declared an application", "uploaded a credential",
         "had a delivery analysed", "moved the start of a delivery", "took a delivery back to editing", "looked at samples of a delivery",
-        "let an application send again", "sent a test push", "changed an application", "changed an external account", "changed a service",
+        "changed a user\u2019s role", "removed a user", "let an application send again", "sent a test push", "changed an application",
+        "changed an external account", "changed a service",
     ):
         check(words in log, f"the audit log does not say {words!r}")
     browser.find("form.who button").click()
@@ -1889,7 +1946,8 @@ def main():
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_delivery, test_compose,
             test_analyse, test_list, test_recur, test_plan, test_experiment, test_templates, test_audience, test_saved, test_messages,
-            test_services, test_change, test_signals, test_caps, test_approval_rule, test_events, test_live, test_people, test_end,
+            test_services, test_change, test_signals, test_caps, test_approval_rule, test_users, test_events, test_live,
+            test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

@@ -186,6 +186,9 @@ static const char application[] = {
 static const char variant[] = {
 #embed "templates/variant.mustache" suffix(, 0)
 };
+static const char users[] = {
+#embed "templates/users.mustache" suffix(, 0)
+};
 static const char secret[] = {
 #embed "templates/secret.mustache" suffix(, 0)
 };
@@ -335,6 +338,7 @@ static const struct console_file files[] = {
     {"services.mustache", services},
     {"application.mustache", application},
     {"variant.mustache", variant},
+    {"users.mustache", users},
     {"secret.mustache", secret},
     {"caps.mustache", caps},
     {"signals.mustache", signals},

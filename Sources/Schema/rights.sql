@@ -193,6 +193,9 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_drop_cap pushmta_engine.console_set_cap '
             -- For approvals.
             'pushmta_engine.console_set_approval_rule '
+            -- For users. Those of the command line, which check no session, are not for the console.
+            'pushmta_engine.console_admin_add_user pushmta_engine.console_admin_change_user pushmta_engine.console_admin_remove_user '
+            'pushmta_engine.console_admin_users '
             -- For events.
             'pushmta_engine.console_begin_secret pushmta_engine.console_control_events pushmta_engine.console_create_consumer '
             'pushmta_engine.console_create_webhook pushmta_engine.console_resend_letter pushmta_engine.console_rotate_secret '

@@ -96,9 +96,9 @@ extension StoreError {
                 "PM351":
                 .notFound
             case "PM003", "PM006", "PM008", "PM010", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
-                "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131", "PM132", "PM133", "PM134",
-                "PM135", "PM151", "PM162", "PM163", "PM167", "PM169", "PM171", "PM180", "PM181", "PM182", "PM183",
-                "PM184", "PM185", "PM186", "PM291", "PM312", "PM321":
+                "PM083", "PM084", "PM093", "PM096", "PM111", "PM113", "PM120", "PM130", "PM131", "PM132", "PM133",
+                "PM134", "PM135", "PM151", "PM162", "PM163", "PM167", "PM169", "PM171", "PM180", "PM181", "PM182",
+                "PM183", "PM184", "PM185", "PM186", "PM291", "PM312", "PM321":
                 .conflict
             default: .invalid
             }
@@ -134,11 +134,12 @@ extension StoreError {
         "PM084":
             "start its supervisor once more with that folder, which stores them; if the disk is lost, say so with --journals-lost",
         "PM090": "sign in again",
-        "PM091": "change the role with pushmta console user role",
+        "PM091": "change the role on the console's page Users, or with pushmta console user role",
         "PM092": "rows of the audit log are only added",
         "PM093": "pushmta console user list shows them; pushmta console user password sets a new password",
         "PM094": "pushmta console user list shows them",
         "PM095": "sign in to the console and choose another",
+        "PM096": "another administrator can, and so can pushmta console user",
         "PM110": "the composer lists them; a started draft is a delivery",
         "PM111": "load the page again, and repeat what you changed",
         "PM112": "shorten what it says",

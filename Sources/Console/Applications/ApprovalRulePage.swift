@@ -59,6 +59,7 @@ struct ApprovalRulePage: Sendable {
             action: Self.path(service),
             back: (ServiceListPage.path, catalogue[.servicesTitle]),
             intro: catalogue[.approvalRuleText],
+            related: (path: UsersPage.path, name: catalogue[.approvalRuleUsers]),
             fields: [
                 FormField(
                     name: Name.above,

@@ -10,6 +10,8 @@ struct FormPage: Sendable {
     /// Where leaving the form leads, and the name of that place.
     let back: (path: String, name: String)
     var intro = ""
+    /// A page that belongs to the form.
+    var related: (path: String, name: String)?
     let fields: [FormField]
     /// Hidden fields, such as the version that the thing had when the form was made.
     var hidden: [String: String] = [:]
@@ -30,6 +32,7 @@ struct FormPage: Sendable {
             "hasForm": .flag(obstacle.isEmpty), "isStale": .flag(refusal?.isStale ?? false),
         ]
         if !intro.isEmpty { values["intro"] = .text(intro) }
+        if let related { values["related"] = .group(["path": .text(related.path), "pageName": .text(related.name)]) }
         if !obstacle.isEmpty { values["obstacle"] = .text(obstacle) }
         if let refusal { values["problem"] = .text(refusal.words) }
         return .page(ConsolePage("form", title: title, values, status: refusal == nil ? .ok : .unprocessableContent))

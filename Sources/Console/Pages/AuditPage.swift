@@ -57,6 +57,7 @@ struct AuditPage: Sendable {
         case "host", "child": "/hosts"
         case "alarm": AlarmsPage.path
         case "consumer", "webhook": EventsPage.path
+        case "user": UsersPage.path
         default: nil
         }
     }

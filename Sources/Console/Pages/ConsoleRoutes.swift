@@ -25,6 +25,7 @@ struct ConsoleRoutes: Sendable {
         MenuItem(path: "/hosts", name: .menuHosts, role: .read),
         MenuItem(path: SubscriberSearchPage.path, name: .menuSubscribers, role: .read),
         MenuItem(path: QuarantinePage.path, name: .menuQuarantine, role: .read),
+        MenuItem(path: UsersPage.path, name: .menuUsers, role: .admin),
         MenuItem(path: "/audit", name: .menuAudit, role: .admin),
     ]
 
@@ -43,6 +44,7 @@ struct ConsoleRoutes: Sendable {
         let pages: [[ConsoleRoute]] = [
             SignIn(responder: responder).routes,
             PasswordPage(responder: responder).routes,
+            UsersPage(responder: responder).routes,
             NowPage(responder: responder).routes,
             DeliveryListPage(responder: responder).routes,
             ComparePage(responder: responder).routes,

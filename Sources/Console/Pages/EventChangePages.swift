@@ -361,7 +361,10 @@ extension EventChangePages {
             ConsolePage(
                 "secret",
                 title: catalogue.text(.secretTitle, consumer),
-                ["secret": .text(secret.text), "back": .text(Self.base)]
+                [
+                    "secret": .text(secret.text), "text": .text(catalogue[.secretText]), "back": .text(Self.base),
+                    "backName": .text(catalogue[.eventsTitle]), "button": .text(catalogue[.secretBack]),
+                ]
             )
         )
     }

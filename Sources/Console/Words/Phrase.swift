@@ -189,6 +189,12 @@ enum Phrase: String, Sendable, CaseIterable {
         settingsOfHosts, settingsOfHostsNote
     // Roles.
     case roleRead, roleMarketing, roleOperate, roleAdmin
+    // The users of the console.
+    case menuUsers, usersTitle, usersNote, columnSessions, columnAdded, userOneTime, userPermanent, userOwn,
+        userNewTitle, userNewText, userNewButton, userNameHint, userNameWrong, userTaken, userRole, userRoleHint,
+        userRoleWrong, userRoleTitle, userRoleText, userRoleButton, userPasswordButton, userPasswordAsk,
+        userPasswordAskText, userPasswordTitle, userPasswordText, userPasswordBack, userRemoveTitle, userRemoveText,
+        doneUserRole, doneUserRemove
     // Languages.
     case languageLabel
     // Slow requests, and users with too many open pages.
@@ -322,7 +328,7 @@ enum Phrase: String, Sendable, CaseIterable {
         daySeven, daysOffLabel, daysOffHint, fieldTimeZone, timeZoneHint, hoursChanged, hoursNone, hoursNoMessages
     // The approval rule of a service.
     case approvalRuleTitle, approvalRuleText, approvalRuleField, approvalRuleHint, approvalRuleWrong, approvalRuleAbove,
-        approvalRuleNone, approvalRuleChanged
+        approvalRuleNone, approvalRuleChanged, approvalRuleUsers
     // The frequency caps of a service.
     case capsOfService, capsText, noCaps, columnRule, capSentence, capInHours, capInDays, capOnRecipientDay,
         capAllCategories, capNew, capChangeTitle, capFormText, capMaxMessages, capLength, capLengthHint,

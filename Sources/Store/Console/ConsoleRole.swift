@@ -6,7 +6,7 @@ package enum ConsoleRole: String, Sendable, CaseIterable, Comparable {
     case marketing
     /// Pause and stop deliveries, drain hosts, resume applications.
     case operate
-    /// Declare services and applications, upload credentials, read the audit log.
+    /// Declare services and applications, upload credentials, manage users, read the audit log.
     case admin
 
     /// The less powerful role sorts first.

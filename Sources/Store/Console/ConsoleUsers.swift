@@ -12,7 +12,7 @@ package struct ConsoleUserRow: Sendable, Hashable {
     package let createdAt: DatabaseTime
     /// When the role or the password was last changed.
     package let changedAt: DatabaseTime
-    /// Open sessions, including ended ones that were not cleaned up yet.
+    /// Open sessions.
     package let sessions: Int64
 }
 
@@ -83,15 +83,20 @@ extension Store {
         try await query("SELECT pushmta_engine.console_remove_user($1, $2, $3)", [.text(name)] + author.values)
     }
 
-    /// All users of the console, by name.
+    /// All users of the console, by name. Sessions that ended without use are counted until their time is over.
     package func consoleUsers() async throws -> [ConsoleUserRow] {
-        let result = try await query(
+        try await consoleUsers(
             """
             SELECT u.name, u.role, u.one_time, u.created_at, u.changed_at,
                 (SELECT count(*) FROM pushmta_engine.console_session s WHERE s.user_id = u.id AND s.expires_at > now())
             FROM pushmta_engine.console_user u ORDER BY u.name
-            """
+            """,
+            []
         )
+    }
+
+    private func consoleUsers(_ sql: String, _ values: [PostgresValue]) async throws -> [ConsoleUserRow] {
+        let result = try await query(sql, values)
         return try all(result) { row in
             ConsoleUserRow(
                 name: try row.text(),
@@ -102,5 +107,69 @@ extension Store {
                 sessions: try row.int64()
             )
         }
+    }
+}
+
+/// What a signed-in administrator does in the console. Each throws ``StoreError`` with `sqlState` `PM090` if the session
+/// has ended, and `PM091` if its user is no administrator; a change of the administrator's own account, `PM096`.
+extension Store {
+    /// All users of the console, by name.
+    package func consoleUsers(by actor: ConsoleActor) async throws -> [ConsoleUserRow] {
+        try await consoleUsers(
+            """
+            SELECT u.name, u.role, u.one_time, u.created_at, u.changed_at, u.sessions
+            FROM pushmta_engine.console_admin_users(\(ConsoleActor.caller)) u ORDER BY u.name
+            """,
+            actor.values
+        )
+    }
+
+    /// Adds a user of the console with a one-time password.
+    ///
+    /// Throws ``StoreError`` with `sqlState` `PM093` if the name is taken.
+    package func addConsoleUser(
+        _ name: String,
+        role: ConsoleRole,
+        oneTimeHash hash: String,
+        by actor: ConsoleActor
+    ) async throws {
+        try NameCheck.name(name, of: "user")
+        try await query(
+            "SELECT pushmta_engine.console_admin_add_user(\(ConsoleActor.caller), $5, $6, $7)",
+            actor.values + [.text(name), .text(role.rawValue), .text(hash)]
+        )
+    }
+
+    /// Changes the role of another user, from the user's next page on.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    package func changeConsoleUser(_ name: String, role: ConsoleRole, by actor: ConsoleActor) async throws {
+        try await changeConsoleUser(name, role: role, hash: nil, by: actor)
+    }
+
+    /// Gives another user a one-time password; all sessions of the user end.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    package func changeConsoleUser(_ name: String, oneTimeHash: String, by actor: ConsoleActor) async throws {
+        try await changeConsoleUser(name, role: nil, hash: oneTimeHash, by: actor)
+    }
+
+    private func changeConsoleUser(_ name: String, role: ConsoleRole?, hash: String?, by actor: ConsoleActor)
+        async throws
+    {
+        try await breakingCircles(
+            "SELECT pushmta_engine.console_admin_change_user(\(ConsoleActor.caller), $5, $6, $7)",
+            actor.values + [.text(name), .textOrNull(role?.rawValue), .textOrNull(hash)]
+        )
+    }
+
+    /// Removes another user of the console; all sessions of the user end.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    package func removeConsoleUser(_ name: String, by actor: ConsoleActor) async throws {
+        try await breakingCircles(
+            "SELECT pushmta_engine.console_admin_remove_user(\(ConsoleActor.caller), $5)",
+            actor.values + [.text(name)]
+        )
     }
 }

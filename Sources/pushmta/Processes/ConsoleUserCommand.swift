@@ -16,7 +16,8 @@ struct ConsoleUserCommand: AsyncParsableCommand {
             Roles, each with the rights of the one before: read views everything except the audit log; marketing \
             composes deliveries, sends proofs and starts deliveries; operate pauses and stops deliveries, drains \
             hosts, closes circuits and sends test pushes; admin declares services, applications and accounts, uploads \
-            credentials and views the audit log. Every change is in the audit log.
+            credentials, views the audit log, and manages users on the console's page Users. Every change is in the \
+            audit log.
             """,
         subcommands: [
             ConsoleUserAddCommand.self, ConsoleUserListCommand.self, ConsoleUserRoleCommand.self,

@@ -221,6 +221,13 @@ struct ConsoleBrowser: Sendable {
     let cookies: String
     var token = ""
 
+    /// The session as the database's functions take it.
+    var actor: ConsoleActor {
+        let name = "pushmta-session="
+        let token = cookies.split(separator: "; ").first { $0.hasPrefix(name) }?.dropFirst(name.count)
+        return ConsoleActor(tokenHash: Tokens.hash(String(token ?? "")), idleSeconds: 600, address: "192.0.2.1")
+    }
+
     func get(_ path: String) async throws -> ConsoleAnswer {
         try await site.ask(.get, path, cookies: cookies)
     }
