@@ -1175,8 +1175,7 @@ DECLARE
     is_code boolean := coalesce((settings ->> 'one_time_code')::boolean, false);
     experiment jsonb := settings -> 'experiment';
     -- A draft that does not speak of a signal leaves the delivery the one that it follows.
-    follow jsonb := coalesce(settings -> 'follow', (SELECT jsonb_build_object('signal', s.name, 'target', f.target, 'floor', f.floor,
-            'ceiling', f.ceiling)
+    follow jsonb := coalesce(settings -> 'follow', (SELECT to_jsonb(f) || jsonb_build_object('signal', s.name)
         FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = old));
     chosen jsonb := settings - 'one_time_code' - 'experiment' - 'plan' - 'follow' - 'seeds';
 BEGIN

@@ -285,6 +285,38 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.route_delivery(bigint, text[], text[]) IS
     'Adds a delivery''s applications, each with the account at the same position or, if that is null, with its own account.';
 
+CREATE FUNCTION pushmta_engine.write_delivery(revised bigint, label text, content jsonb, chosen jsonb, validity interval) RETURNS bigint
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    written bigint := revised;
+    own record;
+BEGIN
+    -- Whole numbers may be written as 5.0.
+    SELECT s.priority, s.weight, coalesce(validity, make_interval(secs => s.validity_seconds)) AS validity,
+        CASE WHEN s.explicit_targets THEN 'explicit' ELSE 'subscribers' END AS target_kind, s.one_per_user, s.ambiguity_policy,
+        s.max_retries, s.retry_period_seconds, s.retry_schedule INTO own
+    FROM jsonb_to_record(chosen) AS s(priority numeric, weight numeric, validity_seconds double precision, explicit_targets boolean,
+        one_per_user boolean, ambiguity_policy text, max_retries numeric, retry_period_seconds numeric, retry_schedule text);
+    IF revised IS NULL THEN
+        INSERT INTO delivery (label, content, priority, weight, validity, target_kind, one_per_user, ambiguity_policy, max_retries,
+            retry_period_seconds, retry_schedule)
+        VALUES (label, content, own.priority, own.weight, own.validity, own.target_kind, own.one_per_user, own.ambiguity_policy,
+            own.max_retries, own.retry_period_seconds, own.retry_schedule)
+        RETURNING id INTO written;
+    ELSE
+        PERFORM clear_delivery(revised);
+        UPDATE delivery d SET label = write_delivery.label, content = write_delivery.content, priority = own.priority, weight = own.weight,
+            validity = own.validity, target_kind = own.target_kind, one_per_user = own.one_per_user,
+            ambiguity_policy = own.ambiguity_policy, max_retries = own.max_retries, retry_period_seconds = own.retry_period_seconds,
+            retry_schedule = own.retry_schedule, changed_at = now()
+        WHERE d.id = revised;
+    END IF;
+    RETURN written;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.write_delivery(bigint, text, jsonb, jsonb, interval) IS
+    'Writes the row of a new delivery, or that of a locked one which is editing and then says nothing else. Returns its id.';
+
 CREATE FUNCTION pushmta_engine.make_delivery(
     label text, applications text[], content text, settings jsonb, accounts text[] DEFAULT NULL, validity interval DEFAULT NULL,
     revised bigint DEFAULT NULL
@@ -294,8 +326,7 @@ DECLARE
     subject text := format('Delivery "%s"', label);
     document jsonb;
     chosen jsonb := default_settings() || settings;
-    made bigint := revised;
-    own record;
+    made bigint;
     problems pushmta_engine.input_problem[];
 BEGIN
     IF coalesce(label, '') = '' THEN
@@ -313,26 +344,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery "%" has % applications and % accounts.', label, cardinality(applications), cardinality(accounts)
             USING ERRCODE = 'PM007', HINT = 'Give one account for each application, or none for their own.';
     END IF;
-    -- Whole numbers may be written as 5.0.
-    SELECT s.priority, s.weight, coalesce(validity, make_interval(secs => s.validity_seconds)) AS validity,
-        CASE WHEN s.explicit_targets THEN 'explicit' ELSE 'subscribers' END AS target_kind, s.one_per_user, s.ambiguity_policy,
-        s.max_retries, s.retry_period_seconds, s.retry_schedule INTO own
-    FROM jsonb_to_record(chosen) AS s(priority numeric, weight numeric, validity_seconds double precision, explicit_targets boolean,
-        one_per_user boolean, ambiguity_policy text, max_retries numeric, retry_period_seconds numeric, retry_schedule text);
-    IF revised IS NULL THEN
-        INSERT INTO delivery (label, content, priority, weight, validity, target_kind, one_per_user, ambiguity_policy, max_retries,
-            retry_period_seconds, retry_schedule)
-        VALUES (label, document, own.priority, own.weight, own.validity, own.target_kind, own.one_per_user, own.ambiguity_policy,
-            own.max_retries, own.retry_period_seconds, own.retry_schedule)
-        RETURNING id INTO made;
-    ELSE
-        PERFORM clear_delivery(revised);
-        UPDATE delivery d SET label = make_delivery.label, content = document, priority = own.priority, weight = own.weight,
-            validity = own.validity, target_kind = own.target_kind, one_per_user = own.one_per_user,
-            ambiguity_policy = own.ambiguity_policy, max_retries = own.max_retries, retry_period_seconds = own.retry_period_seconds,
-            retry_schedule = own.retry_schedule, changed_at = now()
-        WHERE d.id = revised;
-    END IF;
+    made := write_delivery(revised, label, document, chosen, validity);
     PERFORM route_delivery(made, applications, accounts);
     PERFORM keep_category(made, label, chosen ->> 'category');
     problems := ARRAY(SELECT p FROM content_problems(document,
