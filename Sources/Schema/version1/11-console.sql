@@ -1219,9 +1219,7 @@ BEGIN
         RAISE EXCEPTION 'The delivery cannot be sent: %, %.', wrong.subject, rtrim(wrong.problem, '.')
             USING ERRCODE = 'PM114', HINT = wrong.remedy;
     END IF;
-    IF EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = made) THEN
-        PERFORM require_recurring(made);
-    END IF;
+    PERFORM require_recurring(r.delivery_id) FROM recurrence r WHERE r.delivery_id = made;
     UPDATE console_draft d SET delivery_id = made, delivery_version = held.version WHERE d.id = held.id;
     RETURN made;
 END $$;
