@@ -226,7 +226,7 @@ enum Phrase: String, Sendable, CaseIterable {
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
         momentSkipped, momentTwice, zoneUnknown,
         startTitle, startTo, startSubscriptions, startNow, startRemedy, applicationGoneRemedy, accountGoneRemedy,
-        refusedReload, contentRefusedRemedy, filterRefusedRemedy, templateCodeRemedy, categoryGoneRemedy, recursRemedy,
+        contentRefusedRemedy, filterRefusedRemedy, templateCodeRemedy, categoryGoneRemedy, recursRemedy,
         requestRemedy, proofSmallerRemedy, signalGoneRemedy, restRemedy, messageIDsRemedy, startAt, startPlanned,
         startCounted, startButton,
         auditDraftAdd,

@@ -13,11 +13,11 @@ struct RefusalWords: Sendable {
     /// The remedies by the code of the error. The errors of the approval that are not here say themselves who has to do
     /// what.
     static let remedies: [String: Phrase] = [
-        "PM001": .applicationGoneRemedy, "PM005": .accountGoneRemedy, "PM008": .refusedReload,
+        "PM001": .applicationGoneRemedy, "PM005": .accountGoneRemedy,
         endsEarly: .startRemedy, "PM020": .contentRefusedRemedy, "PM021": .filterRefusedRemedy,
         "PM041": .seedGoneRemedy, "PM043": .templateCodeRemedy, "PM044": .seedGoneRemedy, "PM045": .seedGoneRemedy,
         "PM050": .listGoneRemedy, "PM150": .categoryGoneRemedy, "PM171": .recursRemedy, "PM181": .requestRemedy,
-        "PM182": .refusedReload, "PM186": .proofSmallerRemedy, "PM290": .signalGoneRemedy, "PM332": .restRemedy,
+        "PM186": .proofSmallerRemedy, "PM290": .signalGoneRemedy, "PM332": .restRemedy,
         "PM333": .messageIDsRemedy,
     ]
 
