@@ -32,7 +32,8 @@ enum Phrase: String, Sendable, CaseIterable {
         listMine,
         listUsesList, listUsesSeed, listRanked, listFirst, listNext, compareButton, archiveButton, unarchiveButton,
         doneArchive, doneUnarchive, doneArchiveOne, doneUnarchiveOne,
-        chooseTwo, chooseOneRow, chooseSome, duplicateVariants, archiveTitle, archiveText,
+        chooseTwo, chooseOneRow, chooseSome, duplicatePlainTitle, duplicateVariants, duplicatePlain, archiveTitle,
+        archiveText,
         unarchiveTitle, unarchiveText, archiveOnlyEnded, auditArchive, auditUnarchive
     // The comparison of two deliveries.
     case compareTitle, compareWith, compareNumber, columnDifference, compareFirst, compareSecond, compareFacts,
