@@ -466,7 +466,7 @@ import Testing
     @Test func aDeliveryIsRecalled() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
-        #expect(try await mia.get("\(draft)/content").text.contains("Give a collapse_id here"))
+        #expect(try await mia.get("\(draft)/content").text.contains("A recall can replace the message"))
         let id = try await analyse(mia, draft)
         try await prepare(site, AnalysisFindings())
         let path = "/deliveries/\(id)"

@@ -188,9 +188,8 @@ struct ContentFormView {
             label: Self.labels[field.key].map { catalogue[$0] } ?? field.name,
             hint: hint(field.summary) + (field.isRequired ? " " + catalogue[.fieldRequired] : "")
         )
-        if field.key == ContentField.rest, let platform = form.platforms.first(where: { name.hasPrefix($0.rawValue) }) {
-            let key = catalogue.text(.keyReplaceable, Self.replacingKey(platform))
-            values["hint"] = .text("\(hint(field.summary)) \(key)")
+        if form.platforms.contains(where: { name == "\($0.rawValue).\(Self.replacingKey($0))" }) {
+            values["hint"] = .text("\(hint(field.summary)) \(catalogue[.keyReplaceable])")
         }
         let text = form.values[name] ?? ""
         let isTall = [.paragraph, .lines, .json].contains(field.input)

@@ -380,9 +380,10 @@ extension Composer {
 
     /// The keys without which a recall cannot replace the messages: later it is too late for them.
     private func keysMissing(_ composed: ComposedDraft) -> String {
+        // It may be typed in its own field or among the keys that are written as JSON. Variants do not change it.
+        let said = ContentForm.values(json: composed.form.content().json)
         let missing = composed.platforms.filter { platform in
-            let more = composed.draft.fields["\(platform.rawValue).\(ContentField.rest)"] ?? ""
-            return !more.contains("\"\(ContentFormView.replacingKey(platform))\"")
+            said["\(platform.rawValue).\(ContentFormView.replacingKey(platform))"] == nil
         }
         guard !missing.isEmpty else { return "" }
         let keys = missing.map { platform in
