@@ -51,7 +51,9 @@ extension Composer {
         let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
         let seeds = choices.seeds.filter { composed.draft.applications.contains($0.application) }
         let audience = try await audience(composed)
-        let missing = try await missing(call, composed, audience.problem)
+        let elsewhere = try await missing(call, composed, audience.problem)
+        // What is wrong here is told at its field, and what else is typed here stays in sight.
+        let missing = elsewhere + wrongSettings(composed)
         let rows = seeds.enumerated().map { place, seed -> PageValues in
             [
                 "field": .text(Field.seed + seed.name), "fieldID": .text("seed-\(place)"), "name": .text(seed.name),
@@ -80,7 +82,7 @@ extension Composer {
                 } + planned
             ),
             "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
-            "isReady": .flag(missing.isEmpty), "settings": .list(fields),
+            "isReady": .flag(elsewhere.isEmpty), "settings": .list(fields),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
             "timeDoubts": .list(plan(composed).timeDoubts.map { ["words": .text($0)] }),
             "whenPath": .text(path(composed.draft, .when)), "doubts": doubts(composed, audience),
@@ -88,7 +90,7 @@ extension Composer {
             "isMissing": .flag(!missing.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
         ]
         values.merge(startChoice(try await approvalButton(composed, audience))) { _, new in new }
-        values.merge(moment(call, composed)) { _, new in new }
+        values.merge(try await chosenStart(call, composed)) { _, new in new }
         values["kept"] = .text(call.form[Field.keep] ?? "")
         switch place {
         case .moment?: values["momentProblem"] = .group(["words": .text(problem ?? "")])
@@ -120,17 +122,28 @@ extension Composer {
         return values
     }
 
-    /// The typed time of the start and its zone.
-    private func moment(_ call: ConsoleCall, _ composed: ComposedDraft) -> PageValues {
-        func typed(_ name: String) -> String? { call.form[name] ?? call.query[name] }
-        let zone = typed(Self.zoneField) ?? composed.zone
-        return [
-            "at": .text(typed(Self.momentField) ?? ""), "isLater": .flag(typed("when") == "later"),
+    /// The chosen start, as it was typed, and that its time is over if it is.
+    private func chosenStart(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> PageValues {
+        func typed(_ field: String, _ name: String) -> String? {
+            call.form[field] ?? call.query[field] ?? composed.draft.fields[name]
+        }
+        let zone = typed(Self.zoneField, ChosenStart.Name.zone) ?? composed.zone
+        let text = typed(Self.momentField, ChosenStart.Name.time) ?? ""
+        let isLater = typed(ChosenStart.kindField, ChosenStart.Name.kind) == ChosenStart.later
+        var values: PageValues = [
+            "at": .text(text), "isLater": .flag(isLater),
             "zoneMenu": ZoneMenu(known: composed.zones, chosen: zone).values(Self.zoneField),
         ]
+        // A time that cannot be read is told when somebody goes on with it.
+        if isLater, let moment = try? await self.moment(text, in: zone),
+            let words = try await problem(ofStart: moment, in: zone)
+        {
+            values["momentProblem"] = .group(["words": .text(words)])
+        }
+        return values
     }
 
-    /// What a draft still lacks, with the step where it is set.
+    /// What a draft still lacks in other steps, with the step where it is set.
     private func missing(_ call: ConsoleCall, _ composed: ComposedDraft, _ filterProblem: String) async throws
         -> [PageValues]
     {
@@ -151,9 +164,6 @@ extension Composer {
         if plan(composed).isWrong {
             rows.append(["words": .text(catalogue[.missingPlan]), "path": .text(path(composed.draft, .when))])
         }
-        if settings(composed).isWrong(among: SettingsForm.others) {
-            rows.append(["words": .text(catalogue[.missingSettings]), "path": "#sending"])
-        }
         if areLimitsWrong(composed) {
             rows.append(["words": .text(catalogue[.missingLimits]), "path": .text(path(composed.draft, .limits))])
         }
@@ -162,6 +172,12 @@ extension Composer {
             rows.append(["words": .text(catalogue[.missingExperiment]), "path": .text(path)])
         }
         return rows
+    }
+
+    /// That a setting of this step is invalid.
+    private func wrongSettings(_ composed: ComposedDraft) -> [PageValues] {
+        guard settings(composed).isWrong(among: SettingsForm.others) else { return [] }
+        return [["words": .text(catalogue[.missingSettings]), "path": "#sending"]]
     }
 
     private func isWrong(_ experiment: ExperimentForm) -> Bool {
@@ -177,13 +193,14 @@ extension Composer {
         SettingsForm(values: composed.draft.fields, catalogue: catalogue, categories: composed.categories)
     }
 
-    /// Saves the settings of this step's form, whichever button was pressed; returns the saved draft.
+    /// Saves the settings and the start of this step's form, whichever button was pressed; returns the saved draft.
     private func keptSettings(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ComposedDraft {
         guard call.form[Field.version] == "\(composed.draft.version)" else {
             throw ConsoleProblem.conflict(catalogue[.draftChanged])
         }
         var draft = composed.draft
         SettingsForm.take(call.form, into: &draft.fields)
+        ChosenStart.take(call.form, into: &draft.fields)
         guard draft.fields != composed.draft.fields else { return composed }
         let changed = draft
         return try await responder.database.run {
@@ -198,10 +215,10 @@ extension Composer {
         guard [Self.starts, Self.counts, Self.requests].contains(go), !settings(composed).isWrong else {
             return .redirect(path(composed.draft, .send) + "?saved=1")
         }
-        let when = SignIn.encoded(call.form["when"] ?? "")
+        let when = SignIn.encoded(call.form[ChosenStart.kindField] ?? "")
         let moment = SignIn.encoded(call.form[Self.momentField] ?? "")
         let zone = SignIn.encoded(call.form[Self.zoneField] ?? ZoneMenu.utc)
-        var query = "when=\(when)&\(Self.momentField)=\(moment)&\(Self.zoneField)=\(zone)"
+        var query = "\(ChosenStart.kindField)=\(when)&\(Self.momentField)=\(moment)&\(Self.zoneField)=\(zone)"
         if go != Self.starts { query += "&\(Self.asksField)=\(go == Self.requests ? Self.asked : Self.small)" }
         return .redirect("\(Self.path)/\(composed.draft.id)/start?\(query)")
     }
@@ -276,7 +293,7 @@ extension Composer {
         let text = call.query[Self.momentField] ?? ""
         let zone = call.query[Self.zoneField] ?? ZoneMenu.utc
         var moment: DatabaseTime?
-        if call.query["when"] == "later" {
+        if call.query[ChosenStart.kindField] == ChosenStart.later {
             do {
                 moment = try await self.moment(text, in: zone)
             } catch ConsoleProblem.conflict(let words) {
@@ -287,7 +304,7 @@ extension Composer {
             return try await sendPage(call, composed, problem: words, at: .moment)
         }
         let audience = try await audience(composed, within: Self.startCountingLimit)
-        guard try await missing(call, composed, audience.problem).isEmpty else {
+        guard try await missing(call, composed, audience.problem).isEmpty, wrongSettings(composed).isEmpty else {
             return try await sendPage(call, composed)
         }
         if let refused = try await refusal(call, composed, ofStart: moment, in: zone) {
@@ -322,7 +339,7 @@ extension Composer {
 
     /// The step with the start as it was chosen.
     private func cancelPath(_ call: ConsoleCall, _ composed: ComposedDraft) -> String {
-        let typed = ["when", Self.momentField, Self.zoneField].compactMap { name in
+        let typed = [ChosenStart.kindField, Self.momentField, Self.zoneField].compactMap { name in
             call.query[name].map { "\(name)=\(SignIn.encoded($0))" }
         }
         return path(composed.draft, .send) + (typed.isEmpty ? "" : "?" + typed.joined(separator: "&"))

@@ -1002,6 +1002,26 @@ CREATE INDEX console_draft_owner ON pushmta_engine.console_draft (owner, changed
 CREATE INDEX console_draft_changed ON pushmta_engine.console_draft (changed_at DESC);
 CREATE INDEX console_draft_delivery ON pushmta_engine.console_draft (delivery_id) WHERE delivery_id IS NOT NULL;
 
+CREATE FUNCTION pushmta_engine.console_start_fields(fields jsonb, start_at timestamptz) RETURNS jsonb LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    kept timestamptz;
+BEGIN
+    BEGIN
+        kept := (fields ->> 'start.at')::timestamp AT TIME ZONE coalesce(fields ->> 'start.zone', 'UTC');
+    EXCEPTION WHEN data_exception THEN
+        -- What was typed is no time.
+        kept := NULL;
+    END;
+    IF start_at IS NULL OR kept = start_at OR fields ->> 'start.when' IS NULL AND start_at <= now() THEN
+        RETURN '{}';
+    END IF;
+    RETURN jsonb_build_object('start.when', 'later', 'start.at', to_char(start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI'),
+        'start.zone', 'UTC');
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_start_fields(jsonb, timestamptz) IS
+    'The fields of a draft that say the start of its delivery; none if the draft says it already, or the delivery starts at once.';
+
 CREATE FUNCTION pushmta_engine.returned_because(wanted bigint) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT d.returned_because FROM delivery d WHERE d.id = wanted $$;
