@@ -232,6 +232,33 @@ import Testing
         await site.close()
     }
 
+    /// To clear the shares ends the experiment, and loses nothing.
+    @Test func withoutSharesTheTextsStay() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
+        let path = "\(draft)/experiment"
+        func save(_ form: [String: String]) async throws -> String {
+            let all = form.merging(["version": try await version(mia, path)]) { own, _ in own }
+            #expect(try await mia.post(path, form: all).headers[.location] == "\(path)?saved=1")
+            return try await mia.get("\(path)?saved=1").text
+        }
+        let texts = [
+            "experiment.2.title": "Hi", "experiment.3.title.fr": "Salut", "experiment.sample": "30",
+            "experiment.metric": "clicks", "experiment.undecided": "first", "experiment.early": "yes",
+        ]
+        let on = try await save(texts.merging(["experiment.1.percent": "50", "experiment.2.percent": "50"]) { $1 })
+        let words = Catalogue.english[.experimentOff]
+        #expect(!on.contains(words))
+        let off = try await save(texts.merging(["experiment.1.percent": "", "experiment.2.percent": ""]) { $1 })
+        for text in [words, #"value="Hi""#, #"value="Salut""#, #"value="30""#] {
+            #expect(off.contains(text), "\(text): \(off)")
+        }
+        #expect(try await mia.get("\(draft)/send").text.contains("Try variants"))
+        // Nothing is left of an empty form.
+        #expect(try await !save(texts.mapValues { _ in "" }).contains(words))
+        await site.close()
+    }
+
     @Test func withoutARestNothingIsChosen() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await site.saleDraft(content: Self.content)

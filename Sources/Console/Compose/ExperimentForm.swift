@@ -19,6 +19,8 @@ struct ExperimentForm: Sendable {
 
         static func percent(_ variant: Int) -> String { "\(prefix)\(variant).percent" }
 
+        static func isOf(_ variant: Int, _ name: String) -> Bool { name.hasPrefix("\(prefix)\(variant).") }
+
         /// - Parameter locale: nil for the default text.
         static func text(_ variant: Int, _ key: String, _ locale: String?) -> String {
             "\(prefix)\(variant).\(key)" + (locale.map { ".\($0)" } ?? "")
@@ -49,14 +51,20 @@ struct ExperimentForm: Sendable {
     /// Whether the draft has variants.
     var isOn: Bool { Self.variants.contains { values[Name.percent($0)] != nil } }
 
-    /// Takes the values of a form. Without a share there is no experiment.
+    /// Whether something is typed although there is no experiment.
+    var isOff: Bool { !isOn && values.keys.contains { $0.hasPrefix(Name.prefix) } }
+
+    /// Takes the values of a form. Without a share there is no experiment, but what else is typed stays, and so do texts
+    /// that the form does not have, such as those of a language that the content has no more.
     static func take(_ form: FormParameters, into fields: inout [String: String]) {
-        fields = fields.filter { !$0.key.hasPrefix(Name.prefix) }
-        guard variants.contains(where: { !(form[Name.percent($0)] ?? "").trimmed.isEmpty }) else { return }
-        for (name, value) in form.values where name.hasPrefix(Name.prefix) && !value.trimmed.isEmpty {
-            fields[name] = value.trimmed
+        for (name, value) in form.values where name.hasPrefix(Name.prefix) {
+            fields[name] = value.trimmed.isEmpty ? nil : value.trimmed
         }
         if form[Name.early] == nil { fields[Name.early] = no }
+        // Choices are always there, and alone say nothing.
+        let choices = [Name.metric, Name.undecided, Name.early]
+        guard !fields.keys.contains(where: { $0.hasPrefix(Name.prefix) && !choices.contains($0) }) else { return }
+        for name in choices { fields[name] = nil }
     }
 
     /// The names of A, B, C and so on.
@@ -237,7 +245,7 @@ struct ExperimentForm: Sendable {
 
     /// The fields of the variants that are used, and of one more, then those of the decision.
     var fields: [FormField] {
-        let used = Self.variants.last { values[Name.percent($0)] != nil } ?? 1
+        let used = Self.variants.last { variant in values.keys.contains { Name.isOf(variant, $0) } } ?? 1
         let shown = 1...min(used + 1, Self.variants.upperBound)
         let metrics = ExperimentRule.Metric.allCases.map { FormOption($0.rawValue, catalogue[Self.name($0)]) }
         let choices = ExperimentRule.Undecided.allCases.map { FormOption($0.rawValue, catalogue[Self.name($0)]) }

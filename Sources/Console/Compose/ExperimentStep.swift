@@ -39,7 +39,7 @@ extension Composer {
         let fields = experiment(composed).fields.map { $0.values(typed, problem: refusal?.problems[$0.name]) }
         return [
             "experimentFields": .list(fields), "hasFields": .flag(!composed.platforms.isEmpty),
-            "isSaved": .flag(isSaved),
+            "isSaved": .flag(isSaved), "isOff": .flag(experiment(composed).isOff),
         ]
     }
 

@@ -84,7 +84,8 @@ enum Phrase: String, Sendable, CaseIterable {
         doneRecurrencePause, doneRecurrenceRun, doneRecurrenceRemove, auditRecurrence, auditRecurrenceStart,
         auditRecurrencePause, auditRecurrenceRun, auditRecurrenceRemove
     // Experiments.
-    case experimentTitle, experimentIntro, experimentTry, experimentChange, experimentShare, experimentShareHint,
+    case experimentTitle, experimentIntro, experimentOff,
+        experimentTry, experimentChange, experimentShare, experimentShareHint,
         experimentTextTitle,
         experimentTextBody, experimentTextHint, experimentHoldOut, experimentHoldOutHint, experimentMetric,
         metricClicks, metricReceipts, metricConversions, experimentHours, experimentHoursHint, experimentEarly,
