@@ -70,7 +70,7 @@ import Testing
         let path = "/deliveries/\(id)"
         let running = try await mia.get(path).text
         #expect(running.contains("being made and counted") && running.contains("\(path)/live?state=analysing"))
-        #expect(try await mia.get("\(draft)/content").status == .notFound)
+        #expect(try await mia.get("\(draft)/content").headers[.location] == path)
         var findings = AnalysisFindings()
         findings.add(bytes: 120)
         findings.add(bytes: 340)

@@ -28,6 +28,22 @@ import Testing
         await site.close()
     }
 
+    /// A browser that goes back after a conflict would otherwise put the old texts beside the new version.
+    @Test func aFormOfADraftIsNotRestoredAndAsksBeforeItIsLost() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft()
+        for step in ["applications", "target", "content", "preview", "when", "experiment", "limits", "send"] {
+            let page = try await mia.get("\(draft)/\(step)").text
+            let form = /<form method="post" action="[^"]*\/compose\/[^"]*"[^>]*autocomplete="off">/
+            #expect(page.contains(form), "\(step)")
+            #expect(page.matches(of: /src="[^"]*compose\.js"/).count == 1, "\(step)")
+        }
+        let page = try await mia.get("\(draft)/when").text
+        let script = try #require(page.firstMatch(of: /src="([^"]*compose\.js)"/).map { String($0.1) })
+        #expect(try await mia.get(script).text.contains("beforeunload"))
+        await site.close()
+    }
+
     @Test func limitsSayWhichCapsApply() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await site.saleDraft()

@@ -92,11 +92,44 @@ struct Composer: Sendable {
             maxFields: Self.maxFields
         ) { call in
             let id = try call.number("id")
-            return try await handle(
-                call,
-                try await responder.database.run { try await ComposedDraft.read($0, id, call.actor) }
-            )
+            do {
+                let composed = try await responder.database.run { try await ComposedDraft.read($0, id, call.actor) }
+                return try await handle(call, composed)
+            } catch is DraftChanged {
+                return changed(id, Step(rawValue: name) ?? .send)
+            } catch let error as StoreError where error.sqlState == Self.changedState {
+                return changed(id, Step(rawValue: name) ?? .send)
+            } catch let error as StoreError where error.code == .notFound {
+                // Somebody went back in the browser, or kept the address.
+                let delivery = try await responder.database.run { try await $0.delivery(ofDraft: id, by: call.actor) }
+                guard let delivery else { throw error }
+                return .redirect("/deliveries/\(delivery)")
+            }
         }
+    }
+
+    /// The error of a form that shows an older version of its draft.
+    struct DraftChanged: Error {}
+
+    /// With this the database refuses such a form.
+    private static let changedState = "PM111"
+
+    /// The page that says so, and leads back to the step.
+    private func changed(_ id: Int64, _ step: Step) -> ConsoleReply {
+        .page(
+            ConsolePage(
+                "problem",
+                title: catalogue[.conflictTitle],
+                [
+                    "text": .text("\(catalogue[.draftChanged]) \(catalogue[.draftChangedText])"),
+                    "link": .group([
+                        "linkPath": .text("\(Self.path)/\(id)/\(step.rawValue)"),
+                        "linkWords": .text(catalogue[.draftOpen]),
+                    ]),
+                ],
+                status: .conflict
+            )
+        )
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
@@ -237,7 +270,7 @@ extension Composer {
         -> ConsoleReply
     {
         guard call.form[Field.version] == "\(composed.draft.version)" else {
-            throw ConsoleProblem.conflict(catalogue[.draftChanged])
+            throw DraftChanged()
         }
         let draft = composed.draft
         try await responder.database.run { try await $0.saveConsoleDraft(draft, by: call.actor) }

@@ -196,7 +196,7 @@ extension Composer {
     /// Saves the settings and the start of this step's form, whichever button was pressed; returns the saved draft.
     private func keptSettings(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ComposedDraft {
         guard call.form[Field.version] == "\(composed.draft.version)" else {
-            throw ConsoleProblem.conflict(catalogue[.draftChanged])
+            throw DraftChanged()
         }
         var draft = composed.draft
         SettingsForm.take(call.form, into: &draft.fields)
@@ -437,7 +437,7 @@ extension Composer {
         let text = call.form[Self.momentField] ?? ""
         let moment: DatabaseTime? = try await text.isEmpty ? nil : self.moment(text, in: ZoneMenu.utc)
         guard call.form[Field.version] == "\(composed.draft.version)" else {
-            throw ConsoleProblem.conflict(catalogue[.draftChanged])
+            throw DraftChanged()
         }
         return try await begin(call, composed, at: moment, asks: call.form[Self.asksField])
     }

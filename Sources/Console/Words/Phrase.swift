@@ -207,7 +207,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case recycleButton, recycleTitle, recycleText, doneRecycle, recycleAsked, auditRecycle
     // The composer.
     case menuCompose, composeTitle, newDraft, draftLabel, draftLabelHint, startFrom, startEmpty, begin, draftsTitle,
-        columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,
+        columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged,
+        draftChangedText, draftOpen, stepsLabel,
         removeDraftTitle, removeDraftText, removeDraftStops,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,

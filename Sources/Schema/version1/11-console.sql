@@ -1002,6 +1002,17 @@ CREATE INDEX console_draft_owner ON pushmta_engine.console_draft (owner, changed
 CREATE INDEX console_draft_changed ON pushmta_engine.console_draft (changed_at DESC);
 CREATE INDEX console_draft_delivery ON pushmta_engine.console_draft (delivery_id) WHERE delivery_id IS NOT NULL;
 
+CREATE FUNCTION pushmta_engine.console_delivery_of_draft(caller pushmta_engine.console_caller, draft bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM console_composer(caller);
+    RETURN (SELECT max(d.id) FROM delivery d WHERE d.draft IS NOT NULL AND (d.draft ->> 'id')::bigint = draft);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_delivery_of_draft(pushmta_engine.console_caller, bigint) IS
+    'The delivery that a draft has become, for a signed-in user who may compose; null if there is none. One that came back has no draft: '
+    'its author has it again.';
+
 CREATE FUNCTION pushmta_engine.console_start_fields(fields jsonb, start_at timestamptz) RETURNS jsonb LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE

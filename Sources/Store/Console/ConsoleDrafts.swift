@@ -106,6 +106,14 @@ extension Store {
         )
     }
 
+    /// The delivery that a draft has become; nil if there is none. A delivery that came back has its draft again.
+    package func delivery(ofDraft id: Int64, by actor: ConsoleActor) async throws -> Int64? {
+        try await query(
+            "SELECT pushmta_engine.console_delivery_of_draft(\(ConsoleActor.caller), $5)",
+            actor.values + [.int64(id)]
+        ).one { try $0.int64OrNil() }
+    }
+
     /// The delivery that ``removeConsoleDraft(_:by:)`` stops: one that came back to its author. Nil if there is none.
     package func delivery(stoppedWithDraft id: Int64, by actor: ConsoleActor) async throws -> Int64? {
         try await query(
