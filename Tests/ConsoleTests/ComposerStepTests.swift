@@ -44,6 +44,23 @@ import Testing
         await site.close()
     }
 
+    /// No later step can do without one.
+    @Test func theFirstStepNeedsAnApplication() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft()
+        let path = "\(draft)/applications"
+        let words = Catalogue.english[.missingApplications]
+        #expect(try await !mia.get(path).text.contains(words))
+        let form = ["version": try await version(mia, path), "label": "Sale", "go": "next"]
+        #expect(try await mia.post(path, form: form).headers[.location] == "\(path)?saved=1")
+        let page = try await mia.get("\(path)?saved=1").text
+        #expect(page.contains("<p class=\"field-problem\" role=\"alert\">\(words)</p>"), "\(page)")
+        for step in ["content", "experiment"] {
+            #expect(try await mia.get("\(draft)/\(step)").text.contains("class=\"button\" href=\"\(path)\""), "\(step)")
+        }
+        await site.close()
+    }
+
     @Test func limitsSayWhichCapsApply() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await site.saleDraft()
