@@ -176,6 +176,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_find_reader pushmta_engine.console_prove_draft pushmta_engine.console_read_view '
             'pushmta_engine.console_reader '
             'pushmta_engine.console_remove_draft pushmta_engine.console_stopped_with pushmta_engine.console_delivery_of_draft '
+            'pushmta_engine.console_returned '
             'pushmta_engine.console_save_draft pushmta_engine.console_start_draft pushmta_engine.filter_number '
             'pushmta_engine.check_start_at pushmta_engine.console_check_draft '
             'pushmta_engine.filter_time pushmta_engine.parse_filter '

@@ -448,6 +448,10 @@ import Testing
         let eve = try await site.session(.marketing, name: "eve")
         _ = try await eve.post("/deliveries/\(id)/reject", form: ["words": "Too loud"])
         #expect(try await site.admin.alarms(delivery: id).map(\.code) == ["delivery_returned"])
+        for page in ["/compose", "\(draft)/send"] {
+            let words = "<a href=\"/deliveries/\(id)\"><bdi>Delivery \(id) came back: user eve rejected it: Too loud"
+            #expect(try await mia.get(page).text.contains(words), "\(page)")
+        }
         #expect(try await !eve.get("/deliveries/\(id)").text.contains("/deliveries/\(id)/stop"))
         #expect(try await mia.get("/deliveries/\(id)").text.contains("href=\"/deliveries/\(id)/stop\""))
         let path = byRemovingItsDraft ? "\(draft)/remove" : "/deliveries/\(id)/stop"

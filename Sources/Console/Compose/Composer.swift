@@ -133,18 +133,21 @@ struct Composer: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let (drafts, choices) = try await responder.database.run { store in
-            (
-                try await store.consoleDrafts(limit: Self.maxDrafts, by: call.actor),
+        let (drafts, returned, choices) = try await responder.database.run { store in
+            let drafts = try await store.consoleDrafts(limit: Self.maxDrafts, by: call.actor)
+            return (
+                drafts, try await store.returned(drafts, by: call.actor),
                 try await store.composerChoices(by: call.actor)
             )
         }
         let rows = drafts.map { draft -> PageValues in
-            [
+            let reason = draft.deliveryID.flatMap { returned[$0] }
+            let values: PageValues = [
                 "path": .text(path(draft, .applications)), "id": .text("\(draft.id)"), "label": .text(name(draft)),
                 "applications": .text(draft.applications.joined(separator: ", ")), "owner": .text(draft.owner),
                 "changed": .text(Figures.minute(draft.changedAt)),
             ]
+            return values.merging(self.returned(draft, reason)) { own, _ in own }
         }
         let templates = choices.templates.map { template -> PageValues in
             let words = template.label.isEmpty ? template.name : "\(template.name): \(template.label)"
@@ -163,6 +166,16 @@ struct Composer: Sendable {
                 ]
             )
         )
+    }
+
+    /// That the delivery of a draft came back, and why; nothing if it did not.
+    private func returned(_ draft: ConsoleDraft, _ reason: String?) -> PageValues {
+        guard let id = draft.deliveryID, let reason else { return [:] }
+        let why = Figures.inZone(reason.split(whereSeparator: \.isNewline).joined(separator: "; "))
+        let number = "\(id)"
+        let words =
+            why.isEmpty ? catalogue.text(.draftTakenBack, number) : catalogue.text(.draftReturned, number, why)
+        return ["returned": .group(["returnedWords": .text(words), "returnedPath": .text("/deliveries/\(id)")])]
     }
 
     private func add(_ call: ConsoleCall) async throws -> ConsoleReply {
@@ -254,6 +267,7 @@ extension Composer {
         ]
         if step.isOptional { all["skip"] = .group(["path": .text(path(composed.draft, step.next))]) }
         if let id = composed.copiedFrom { all["copied"] = .group(["copiedID": .text("\(id)")]) }
+        all.merge(returned(composed.draft, composed.returned)) { own, _ in own }
         if let problem { all["refused"] = .group(["words": .text(problem)]) }
         return .page(
             ConsolePage(

@@ -208,7 +208,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // The composer.
     case menuCompose, composeTitle, newDraft, draftLabel, draftLabelHint, startFrom, startEmpty, begin, draftsTitle,
         columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged,
-        draftChangedText, draftOpen, stepsLabel,
+        draftChangedText, draftOpen, draftReturned, draftTakenBack, stepsLabel,
         removeDraftTitle, removeDraftText, removeDraftStops,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,

@@ -1013,6 +1013,19 @@ COMMENT ON FUNCTION pushmta_engine.console_delivery_of_draft(pushmta_engine.cons
     'The delivery that a draft has become, for a signed-in user who may compose; null if there is none. One that came back has no draft: '
     'its author has it again.';
 
+CREATE FUNCTION pushmta_engine.console_returned(caller pushmta_engine.console_caller, deliveries bigint[])
+    RETURNS TABLE (delivery_id bigint, reason text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM console_composer(caller);
+    -- One that was made only for proofs was never started.
+    RETURN QUERY SELECT d.id, CASE WHEN d.state_reason = '' THEN d.returned_because ELSE d.state_reason END
+    FROM delivery d WHERE d.id = ANY(deliveries) AND d.state = 'editing' AND d.started_by <> '';
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_returned(pushmta_engine.console_caller, bigint[]) IS
+    'Those of some deliveries that came back to their authors, and why, for a signed-in user who may compose; empty if somebody has taken '
+    'it back.';
+
 CREATE FUNCTION pushmta_engine.console_start_fields(fields jsonb, start_at timestamptz) RETURNS jsonb LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
