@@ -165,6 +165,7 @@ import Testing
             let rest = field.map { refused.text[$0.upperBound...] } ?? ""
             #expect(rest.prefix(300).contains("field-problem") && rest.prefix(300).contains("The delivery ends at"))
             #expect(refused.text.contains(Catalogue.english[.startRemedy]))
+            #expect(refused.text.contains("\(Catalogue.english[.planUnfit]) <a href=\"\(draft)/when\">"))
             #expect(!refused.text.contains("Give it a longer"))
         }
         #expect(try await site.value("SELECT count(*) FROM pushmta_engine.delivery") == "0", "it was only asked")

@@ -123,6 +123,37 @@ import Testing
         await site.close()
     }
 
+    /// The refusal is told where its cause is, and earlier if the start is known.
+    @Test func aDecisionBeforeTheLocalTimeIsToldAtTheExperiment() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
+        func save(_ step: String, _ form: [String: String]) async throws -> ConsoleAnswer {
+            let form = form.merging(["version": try await version(mia, "\(draft)/\(step)")]) { own, _ in own }
+            return try await mia.post("\(draft)/\(step)", form: form)
+        }
+        let experiment = [
+            "experiment.1.percent": "30", "experiment.2.percent": "30", "experiment.2.title": "Hi",
+            "experiment.hours": "4", "go": "next",
+        ]
+        _ = try await save("when", ["plan.local_time": "2036-12-01T09:00", "plan.on_past": "now"])
+        #expect(try await save("experiment", experiment).headers[.location] == "\(draft)/limits")
+        let words = "before the local time has come everywhere at 2036-12-01 21:00 UTC."
+        for step in ["experiment", "send"] {
+            #expect(try await mia.get("\(draft)/\(step)").text.contains(words), "\(step)")
+        }
+        let later = ["when": "later", "at": "2036-12-01T08:00", "zone": "UTC", "go": "start"]
+        let question = try #require(try await save("send", later).headers[.location])
+        let refused = try await mia.get(question)
+        let link = "<a href=\"\(draft)/experiment\">\(Catalogue.english[.experimentChange])</a></p>"
+        #expect(refused.status == .conflict && refused.text.contains("The winner of") && refused.text.contains(link))
+        let late = try await save("experiment", experiment)
+        #expect(late.status == .unprocessableContent && late.text.contains("decided at 2036-12-01 12:00 UTC, \(words)"))
+        let right = experiment.merging(["experiment.hours": "14"]) { $1 }
+        #expect(try await save("experiment", right).headers[.location] == "\(draft)/limits")
+        #expect(try await mia.get(question).text.contains("confirm-title"))
+        await site.close()
+    }
+
     /// The winner is decided when the local time is over everywhere.
     @Test func aRestIsNotSkippedBecauseOfTheLocalTime() async throws {
         let site = try await ConsoleSite.start()

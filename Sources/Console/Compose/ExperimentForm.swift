@@ -277,15 +277,41 @@ struct ExperimentForm: Sendable {
         ]
     }
 
+    /// When the last zone has the local time; nil if there is none.
+    private var lastLocalTime: DatabaseTime? {
+        let typed = (values[PlanForm.localTime] ?? "").replacing(" ", with: "T")
+        guard case .some(.some(let local)) = Composer.moment(typed, isNow: false) else { return nil }
+        return local.advanced(byMilliseconds: Self.lastZoneHours * Int64(Self.secondsOfHour) * 1_000)
+    }
+
     /// The hours until the decision. With a local time, that comes when the last zone has it.
     private var hours: FormField {
         var field = line(Name.hours, catalogue[.experimentHours], .experimentHoursHint)
-        let typed = (values[PlanForm.localTime] ?? "").replacing(" ", with: "T")
-        if case .some(.some(let local)) = Composer.moment(typed, isNow: false) {
-            let last = local.advanced(byMilliseconds: Self.lastZoneHours * Int64(Self.secondsOfHour) * 1_000)
+        if let last = lastLocalTime {
             field.hint += " " + catalogue.text(.experimentHoursLocal, Figures.minute(last))
         }
         return field
+    }
+
+    /// When the winner is decided after a start, and when the local time has come everywhere, if that is later; nil if
+    /// it is not.
+    private func tooEarly(_ start: DatabaseTime) -> (decision: String, last: String)? {
+        guard let rule = try? rule(), Self.rest(rule) > Self.rounding, let seconds = rule.decideAfterSeconds,
+            let last = lastLocalTime
+        else { return nil }
+        let decision = start.advanced(byMilliseconds: seconds * 1_000)
+        return decision <= last ? (Figures.minute(decision), Figures.minute(last)) : nil
+    }
+
+    /// That the winner would be decided too early after the draft's start; nil if it would not.
+    func tooEarly(after start: DatabaseTime) -> String? {
+        tooEarly(start).map { catalogue.text(.experimentTooEarly, $0.decision, $0.last) }
+    }
+
+    /// The same for a draft without a start; it may get one that is late enough.
+    var tooEarlyNow: String? {
+        guard values[ChosenStart.Name.kind] == nil, let now = composed.readAt else { return nil }
+        return tooEarly(now).map { catalogue.text(.experimentTooEarlyNow, $0.decision, $0.last) }
     }
 
     private func variantFields(_ variant: Int) -> [FormField] {

@@ -37,11 +37,11 @@ extension Composer {
     private var refusals: RefusalWords { RefusalWords(catalogue: catalogue) }
 
     /// A field or group of the last step that may be wrong.
-    private enum Place { case moment, validity, seeds, template }
+    private enum Place { case moment, validity, plan, experiment, seeds, template }
 
     /// - Parameters:
     ///   - problem: what was refused.
-    ///   - place: the field at which it is shown; nil: above all.
+    ///   - place: the field at which it is shown, or the step that is its cause; nil: above all.
     private func sendPage(
         _ call: ConsoleCall,
         _ composed: ComposedDraft,
@@ -73,7 +73,7 @@ extension Composer {
         let planned = further.map { fact -> PageValues in
             ["name": .text(fact.name), "value": .text(fact.value)]
         }
-        let refused: SettingsForm.Setting? = place == .validity ? .validity : nil
+        let refused: SettingsForm.Setting? = place == .validity || place == .plan ? .validity : nil
         let fields = settings(composed).fields(SettingsForm.others, refused: refused, problem ?? "")
         var values: PageValues = [
             "facts": .list(
@@ -96,6 +96,11 @@ extension Composer {
         case .moment?: values["momentProblem"] = .group(["words": .text(problem ?? "")])
         case .seeds?: values["seedsProblem"] = .group(["words": .text(problem ?? "")])
         case .template?: values["keepProblem"] = .group(["words": .text(problem ?? "")])
+        case .plan?:
+            values["planCause"] = .group(["causePath": .text(path(composed.draft, .when))])
+        case .experiment?:
+            let path = path(composed.draft, .experiment)
+            values["experimentCause"] = .group(["words": .text(problem ?? ""), "causePath": .text(path)])
         case .validity?, nil: break
         }
         if let proof = call.query["proof"].flatMap({ Int64($0) }) {
@@ -376,9 +381,18 @@ extension Composer {
                 }
                 return nil
             } catch let error as StoreError where RefusalWords.isTold(error) {
-                return (refusals.words(error), error.sqlState == RefusalWords.endsEarly ? .validity : nil)
+                return (refusals.words(error), Self.place(of: error))
             }
         }
+    }
+
+    /// Where a refusal of a start is shown. If a plan or an experiment does not fit, the database's remedy names what
+    /// has to change.
+    private static func place(of error: StoreError) -> Place? {
+        guard error.sqlState == RefusalWords.endsEarly else { return nil }
+        let remedy = error.hint ?? ""
+        if remedy.contains("decide_after") { return .experiment }
+        return ["local time", "waves", "next_day"].contains { remedy.contains($0) } ? .plan : .validity
     }
 
     /// What the confirmation says about the start.

@@ -84,7 +84,7 @@ enum Phrase: String, Sendable, CaseIterable {
         doneRecurrencePause, doneRecurrenceRun, doneRecurrenceRemove, auditRecurrence, auditRecurrenceStart,
         auditRecurrencePause, auditRecurrenceRun, auditRecurrenceRemove
     // Experiments.
-    case experimentTitle, experimentIntro, experimentOff,
+    case experimentTitle, experimentIntro, experimentOff, experimentTooEarly, experimentTooEarlyNow, planUnfit,
         experimentTry, experimentChange, experimentShare, experimentShareHint,
         experimentTextTitle,
         experimentTextBody, experimentTextHint, experimentHoldOut, experimentHoldOutHint, experimentMetric,
