@@ -259,6 +259,26 @@ import Testing
         await site.close()
     }
 
+    /// At its field or its platform, without the names of keys.
+    @Test func problemsOfTheContentAreToldWhereTheyAre() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft()
+        let form = [
+            "version": try await version(mia, "\(draft)/content"), "ios.title": "", "locales": "french", "go": "stay",
+        ]
+        _ = try await mia.post("\(draft)/content", form: form)
+        let page = try await mia.get("\(draft)/content?saved=1").text
+        #expect(page.contains(#"id="locales-hint"><p class="field-problem">no device has the locale"#), "\(page)")
+        #expect(!page.contains("locales: no device"))
+        let empty = "<h2 id=\"ios-title\">iOS</h2>\n<p class=\"field-problem\">\(Catalogue.english[.contentEmpty])</p>"
+        #expect(page.contains(empty) && !page.contains("nothing to show"), "\(page)")
+        let filter = ["version": try await version(mia, "\(draft)/target"), "filter": "locale =", "go": "stay"]
+        _ = try await mia.post("\(draft)/target", form: filter)
+        let target = try await mia.get("\(draft)/target").text
+        #expect(target.contains("At character 9: the filter ends where a value is expected"), "\(target)")
+        await site.close()
+    }
+
     @Test func textsAreCountedForTheTightestGateway() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await site.saleDraft()

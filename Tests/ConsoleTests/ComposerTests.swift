@@ -233,6 +233,7 @@ import Testing
         func problems(_ values: [String: String]) -> String {
             "\(SettingsForm(values: values, catalogue: .english).fields(SettingsForm.Setting.allCases))"
         }
+        #expect(problems(["settings.validity_seconds": "soon"]).contains("is not a number from 1 to 3,600 days"))
         let separator = Catalogue.english[.settingSeparator]
         #expect(problems(["settings.messages_per_second": "1.125"]).contains(separator))
         #expect(problems(["settings.max_retries": "1,000"]).contains(separator))

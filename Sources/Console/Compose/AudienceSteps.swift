@@ -257,7 +257,9 @@ extension Composer {
                 )
             }
         } catch let error as TargetFilterError {
-            return Audience(words: "–", problem: "\(error)")
+            let words = "\(error.cause); \(error.remedy)"
+            let place = error.position.map { catalogue.text(.filterPlace, "\($0)", words) }
+            return Audience(words: "–", problem: place ?? words.capitalisedFirst)
         } catch let error as StoreError where error.code == .invalid {
             return Audience(words: "–", problem: error.message)
         }
