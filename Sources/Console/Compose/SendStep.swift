@@ -73,8 +73,8 @@ extension Composer {
         let planned = further.map { fact -> PageValues in
             ["name": .text(fact.name), "value": .text(fact.value)]
         }
-        let refused: SettingsForm.Setting? = place == .validity || place == .plan ? .validity : nil
-        let fields = settings(composed).fields(SettingsForm.others, refused: refused, problem ?? "")
+        let setting: SettingsForm.Setting? = place == .validity || place == .plan ? .validity : nil
+        let fields = settings(composed).fields(SettingsForm.others, refused: setting, problem ?? "")
         var values: PageValues = [
             "facts": .list(
                 facts.filter { !$0.1.isEmpty }.map { fact -> PageValues in
@@ -92,22 +92,28 @@ extension Composer {
         values.merge(startChoice(try await approvalButton(composed, audience))) { _, new in new }
         values.merge(try await chosenStart(call, composed)) { _, new in new }
         values["kept"] = .text(call.form[Field.keep] ?? "")
-        switch place {
-        case .moment?: values["momentProblem"] = .group(["words": .text(problem ?? "")])
-        case .seeds?: values["seedsProblem"] = .group(["words": .text(problem ?? "")])
-        case .template?: values["keepProblem"] = .group(["words": .text(problem ?? "")])
-        case .plan?:
-            values["planCause"] = .group(["causePath": .text(path(composed.draft, .when))])
-        case .experiment?:
-            let path = path(composed.draft, .experiment)
-            values["experimentCause"] = .group(["words": .text(problem ?? ""), "causePath": .text(path)])
-        case .validity?, nil: break
-        }
+        if let place { values.merge(refused(problem ?? "", at: place, composed)) { _, new in new } }
         if let proof = call.query["proof"].flatMap({ Int64($0) }) {
             values["proof"] = .group(["proofID": .text("\(proof)")])
         }
         guard place != nil else { return page(.send, composed, values, problem: problem) }
         return page(.send, composed, values, status: .conflict)
+    }
+
+    /// What was refused, at its field or with a link to the step that is its cause.
+    private func refused(_ problem: String, at place: Place, _ composed: ComposedDraft) -> PageValues {
+        let words: PageValues = ["words": .text(problem)]
+        switch place {
+        case .moment: return ["momentProblem": .group(words)]
+        case .seeds: return ["seedsProblem": .group(words)]
+        case .template: return ["keepProblem": .group(words)]
+        case .plan: return ["planCause": .group(["causePath": .text(path(composed.draft, .when))])]
+        case .experiment:
+            let cause: PageValues = ["causePath": .text(path(composed.draft, .experiment))]
+            return ["experimentCause": .group(cause.merging(words) { own, _ in own })]
+        // Its field has it.
+        case .validity: return [:]
+        }
     }
 
     /// How the start is given.
