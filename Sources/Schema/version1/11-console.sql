@@ -1038,7 +1038,7 @@ BEGIN
         kept := NULL;
     END;
     IF start_at IS NULL OR kept = start_at OR fields ->> 'start.when' IS NULL AND start_at <= now() THEN
-        RETURN '{}';
+        RETURN '{}'::jsonb;
     END IF;
     RETURN jsonb_build_object('start.when', 'later', 'start.at', to_char(start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI'),
         'start.zone', 'UTC');
