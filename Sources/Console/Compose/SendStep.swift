@@ -53,7 +53,7 @@ extension Composer {
         let audience = try await audience(composed)
         let elsewhere = try await missing(call, composed, audience.problem)
         // What is wrong here is told at its field, and what else is typed here stays in sight.
-        let missing = elsewhere + wrongSettings(composed)
+        let lacking = elsewhere + wrongSettings(composed)
         let rows = seeds.enumerated().map { place, seed -> PageValues in
             [
                 "field": .text(Field.seed + seed.name), "fieldID": .text("seed-\(place)"), "name": .text(seed.name),
@@ -81,13 +81,13 @@ extension Composer {
                     ["name": .text(catalogue[fact.0]), "value": .text(fact.1)]
                 } + planned
             ),
-            "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
+            "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(lacking),
             "isReady": .flag(elsewhere.isEmpty), "settings": .list(fields),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
             "timeDoubts": .list(plan(composed).timeDoubts.map { ["words": .text($0)] }),
             "whenPath": .text(path(composed.draft, .when)), "doubts": doubts(composed, audience),
             "experimentPath": .text(path(composed.draft, .experiment)),
-            "isMissing": .flag(!missing.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
+            "isMissing": .flag(!lacking.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
         ]
         values.merge(startChoice(try await approvalButton(composed, audience))) { _, new in new }
         values.merge(try await chosenStart(call, composed)) { _, new in new }
