@@ -70,7 +70,7 @@ import Testing
         let path = "/deliveries/\(id)"
         let running = try await mia.get(path).text
         #expect(running.contains("being made and counted") && running.contains("\(path)/live?state=analysing"))
-        #expect(try await mia.get("\(draft)/content").status == .notFound)
+        #expect(try await mia.get("\(draft)/content").headers[.location] == path)
         var findings = AnalysisFindings()
         findings.add(bytes: 120)
         findings.add(bytes: 340)
@@ -165,6 +165,7 @@ import Testing
             let rest = field.map { refused.text[$0.upperBound...] } ?? ""
             #expect(rest.prefix(300).contains("field-problem") && rest.prefix(300).contains("The delivery ends at"))
             #expect(refused.text.contains(Catalogue.english[.startRemedy]))
+            #expect(refused.text.contains("\(Catalogue.english[.planUnfit]) <a href=\"\(draft)/when\">"))
             #expect(!refused.text.contains("Give it a longer"))
         }
         #expect(try await site.value("SELECT count(*) FROM pushmta_engine.delivery") == "0", "it was only asked")
@@ -448,6 +449,10 @@ import Testing
         let eve = try await site.session(.marketing, name: "eve")
         _ = try await eve.post("/deliveries/\(id)/reject", form: ["words": "Too loud"])
         #expect(try await site.admin.alarms(delivery: id).map(\.code) == ["delivery_returned"])
+        for page in ["/compose", "\(draft)/send"] {
+            let words = "<a href=\"/deliveries/\(id)\"><bdi>Delivery \(id) came back: user eve rejected it: Too loud"
+            #expect(try await mia.get(page).text.contains(words), "\(page)")
+        }
         #expect(try await !eve.get("/deliveries/\(id)").text.contains("/deliveries/\(id)/stop"))
         #expect(try await mia.get("/deliveries/\(id)").text.contains("href=\"/deliveries/\(id)/stop\""))
         let path = byRemovingItsDraft ? "\(draft)/remove" : "/deliveries/\(id)/stop"
@@ -466,7 +471,7 @@ import Testing
     @Test func aDeliveryIsRecalled() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
-        #expect(try await mia.get("\(draft)/content").text.contains("Give a collapse_id here"))
+        #expect(try await mia.get("\(draft)/content").text.contains("A recall can replace the message"))
         let id = try await analyse(mia, draft)
         try await prepare(site, AnalysisFindings())
         let path = "/deliveries/\(id)"

@@ -28,6 +28,39 @@ import Testing
         await site.close()
     }
 
+    /// A browser that goes back after a conflict would otherwise put the old texts beside the new version.
+    @Test func aFormOfADraftIsNotRestoredAndAsksBeforeItIsLost() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft()
+        for step in ["applications", "target", "content", "preview", "when", "experiment", "limits", "send"] {
+            let page = try await mia.get("\(draft)/\(step)").text
+            let form = /<form method="post" action="[^"]*\/compose\/[^"]*"[^>]*autocomplete="off">/
+            #expect(page.contains(form), "\(step)")
+            #expect(page.matches(of: /src="[^"]*compose\.js"/).count == 1, "\(step)")
+        }
+        let page = try await mia.get("\(draft)/when").text
+        let script = try #require(page.firstMatch(of: /src="([^"]*compose\.js)"/).map { String($0.1) })
+        #expect(try await mia.get(script).text.contains("beforeunload"))
+        await site.close()
+    }
+
+    /// No later step can do without one.
+    @Test func theFirstStepNeedsAnApplication() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft()
+        let path = "\(draft)/applications"
+        let words = Catalogue.english[.missingApplications]
+        #expect(try await !mia.get(path).text.contains(words))
+        let form = ["version": try await version(mia, path), "label": "Sale", "go": "next"]
+        #expect(try await mia.post(path, form: form).headers[.location] == "\(path)?saved=1")
+        let page = try await mia.get("\(path)?saved=1").text
+        #expect(page.contains("<p class=\"field-problem\" role=\"alert\">\(words)</p>"), "\(page)")
+        for step in ["content", "experiment"] {
+            #expect(try await mia.get("\(draft)/\(step)").text.contains("class=\"button\" href=\"\(path)\""), "\(step)")
+        }
+        await site.close()
+    }
+
     @Test func limitsSayWhichCapsApply() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await site.saleDraft()
@@ -197,13 +230,17 @@ import Testing
         let words = "has no collapse_id (iOS)."
         let (mia, draft) = try await site.saleDraft()
         #expect(try await mia.get("\(draft)/start?when=now").text.contains(words))
-        let form = [
-            "version": try await version(mia, "\(draft)/content"), "go": "stay",
-            "ios.more": #"{"collapse_id": "sale"}"#,
-        ]
-        _ = try await mia.post("\(draft)/content", form: form)
-        let page = try await mia.get("\(draft)/start?when=now").text
-        #expect(page.contains("confirm-title") && !page.contains(words), "\(page)")
+        // It has a field, and may be among the keys that are written as JSON.
+        for (name, text) in [("ios.more", #"{"collapse_id": "sale"}"#), ("ios.more", ""), ("ios.collapse_id", "sale")] {
+            let form = [
+                "version": try await version(mia, "\(draft)/content"), "go": "stay", "ios.title": "Hello",
+                "locales": "fr",
+                "locales.fr.ios.title": "Bonjour", name: text,
+            ]
+            _ = try await mia.post("\(draft)/content", form: form)
+            let page = try await mia.get("\(draft)/start?when=now").text
+            #expect(page.contains("confirm-title") && page.contains(words) == text.isEmpty, "\(name): \(page)")
+        }
         await site.close()
     }
 
@@ -219,6 +256,26 @@ import Testing
         let page = try await mia.get("\(draft)/content?saved=1").text
         #expect(page.contains("bytes even with empty fields") && page.contains(Catalogue.english[.contentWrongAll]))
         #expect(!page.contains(Catalogue.english[.contentWrong]))
+        await site.close()
+    }
+
+    /// At its field or its platform, without the names of keys.
+    @Test func problemsOfTheContentAreToldWhereTheyAre() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft()
+        let form = [
+            "version": try await version(mia, "\(draft)/content"), "ios.title": "", "locales": "french", "go": "stay",
+        ]
+        _ = try await mia.post("\(draft)/content", form: form)
+        let page = try await mia.get("\(draft)/content?saved=1").text
+        #expect(page.contains(#"id="locales-hint"><p class="field-problem">no device has the locale"#), "\(page)")
+        #expect(!page.contains("locales: no device"))
+        let empty = "<h2 id=\"ios-title\">iOS</h2>\n<p class=\"field-problem\">\(Catalogue.english[.contentEmpty])</p>"
+        #expect(page.contains(empty) && !page.contains("nothing to show"), "\(page)")
+        let filter = ["version": try await version(mia, "\(draft)/target"), "filter": "locale =", "go": "stay"]
+        _ = try await mia.post("\(draft)/target", form: filter)
+        let target = try await mia.get("\(draft)/target").text
+        #expect(target.contains("At character 9: the filter ends where a value is expected"), "\(target)")
         await site.close()
     }
 

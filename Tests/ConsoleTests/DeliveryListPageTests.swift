@@ -184,9 +184,14 @@ import Testing
         #expect(!page.contains(#"name="experiment.2.body" type="text" value="All day""#))
         let send = try await mia.get("\(draft)/send").text
         #expect(send.contains("get the delivery, too, but only: ada") && send.contains("2 variants"))
-        // What a draft cannot say is refused, not lost.
+        // What a draft cannot say is not lost without a question.
         try await site.sql(experiment(#"{"ios": {"title": "Yo", "body": "All day", "badge": 3}}"#))
-        #expect(try await mia.post("/deliveries/several", form: form).text.contains("pushmta delivery copy"))
+        let question = try await mia.post("/deliveries/several", form: form)
+        let plain = "/deliveries/\(id)/duplicate?variants=none"
+        #expect(question.status == .conflict && question.text.contains(#"action="\#(plain)""#), "\(question.text)")
+        let copy = try #require(try await mia.post(plain).headers[.location]).replacing("/applications", with: "")
+        #expect(try await mia.get("\(copy)/content").text.contains(#"name="ios.title" value="Hi""#))
+        #expect(try await !mia.get("\(copy)/send").text.contains("2 variants"))
         await site.close()
     }
 

@@ -123,6 +123,37 @@ import Testing
         await site.close()
     }
 
+    /// The refusal is told where its cause is, and earlier if the start is known.
+    @Test func aDecisionBeforeTheLocalTimeIsToldAtTheExperiment() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
+        func save(_ step: String, _ form: [String: String]) async throws -> ConsoleAnswer {
+            let form = form.merging(["version": try await version(mia, "\(draft)/\(step)")]) { own, _ in own }
+            return try await mia.post("\(draft)/\(step)", form: form)
+        }
+        let experiment = [
+            "experiment.1.percent": "30", "experiment.2.percent": "30", "experiment.2.title": "Hi",
+            "experiment.hours": "4", "go": "next",
+        ]
+        _ = try await save("when", ["plan.local_time": "2036-12-01T09:00", "plan.on_past": "now"])
+        #expect(try await save("experiment", experiment).headers[.location] == "\(draft)/limits")
+        let words = "before the local time has come everywhere at 2036-12-01 21:00 UTC."
+        for step in ["experiment", "send"] {
+            #expect(try await mia.get("\(draft)/\(step)").text.contains(words), "\(step)")
+        }
+        let later = ["when": "later", "at": "2036-12-01T08:00", "zone": "UTC", "go": "start"]
+        let question = try #require(try await save("send", later).headers[.location])
+        let refused = try await mia.get(question)
+        let link = "<a href=\"\(draft)/experiment\">\(Catalogue.english[.experimentChange])</a></p>"
+        #expect(refused.status == .conflict && refused.text.contains("The winner of") && refused.text.contains(link))
+        let late = try await save("experiment", experiment)
+        #expect(late.status == .unprocessableContent && late.text.contains("decided at 2036-12-01 12:00 UTC, \(words)"))
+        let right = experiment.merging(["experiment.hours": "14"]) { $1 }
+        #expect(try await save("experiment", right).headers[.location] == "\(draft)/limits")
+        #expect(try await mia.get(question).text.contains("confirm-title"))
+        await site.close()
+    }
+
     /// The winner is decided when the local time is over everywhere.
     @Test func aRestIsNotSkippedBecauseOfTheLocalTime() async throws {
         let site = try await ConsoleSite.start()
@@ -229,6 +260,33 @@ import Testing
             #expect(try await mia.post(path, form: form).headers[.location] == "\(path)?saved=1")
             #expect(try await mia.get("\(draft)/send").text.contains("2 variants, best by clicks") == words)
         }
+        await site.close()
+    }
+
+    /// To clear the shares ends the experiment, and loses nothing.
+    @Test func withoutSharesTheTextsStay() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
+        let path = "\(draft)/experiment"
+        func save(_ form: [String: String]) async throws -> String {
+            let all = form.merging(["version": try await version(mia, path)]) { own, _ in own }
+            #expect(try await mia.post(path, form: all).headers[.location] == "\(path)?saved=1")
+            return try await mia.get("\(path)?saved=1").text
+        }
+        let texts = [
+            "experiment.2.title": "Hi", "experiment.3.title.fr": "Salut", "experiment.sample": "30",
+            "experiment.metric": "clicks", "experiment.undecided": "first", "experiment.early": "yes",
+        ]
+        let on = try await save(texts.merging(["experiment.1.percent": "50", "experiment.2.percent": "50"]) { $1 })
+        let words = Catalogue.english[.experimentOff]
+        #expect(!on.contains(words))
+        let off = try await save(texts.merging(["experiment.1.percent": "", "experiment.2.percent": ""]) { $1 })
+        for text in [words, #"value="Hi""#, #"value="Salut""#, #"value="30""#] {
+            #expect(off.contains(text), "\(text): \(off)")
+        }
+        #expect(try await mia.get("\(draft)/send").text.contains("Try variants"))
+        // Nothing is left of an empty form.
+        #expect(try await !save(texts.mapValues { _ in "" }).contains(words))
         await site.close()
     }
 

@@ -358,4 +358,54 @@ import Testing
         #expect(try await marketing.post(path, form: form).status == .forbidden)
         await site.close()
     }
+
+    /// A draft without its start would leave as soon as it is approved.
+    @Test func theChosenStartStaysWithTheDraft() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft()
+        func send(_ form: [String: String]) async throws -> String {
+            let page = try await mia.get("\(draft)/send").text
+            let version = page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+            let answer = try await mia.post("\(draft)/send", form: form.merging(["version": version]) { own, _ in own })
+            return try #require(answer.headers[.location], "\(answer.text)")
+        }
+        func shows(_ time: String, _ zone: String) async throws -> Bool {
+            let page = try await mia.get("\(draft)/send").text
+            return page.contains(#"value="later" checked"#) && page.contains("value=\"\(time)\"")
+                && page.contains("value=\"\(zone)\" selected")
+        }
+        // An error of a setting leaves what else is typed.
+        let form = ["when": "later", "at": "2036-06-30T18:00", "zone": "Europe/Berlin", "go": "start"]
+        let wrong = try await send(form.merging(["settings.validity_seconds": "soon"]) { own, _ in own })
+        #expect(wrong == "\(draft)/send?saved=1")
+        #expect(try await mia.get(wrong).text.contains(#"id="start-title""#))
+        #expect(try await shows("2036-06-30T18:00", "Europe/Berlin"))
+        func start() async throws -> Int64 {
+            let question = try await mia.get(try await send(form.merging(["settings.validity_seconds": ""]) { $1 }))
+                .text
+            let typed = [
+                "version": question.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? "",
+                "at": question.firstMatch(of: /name="at" value="([^"]*)"/).map { String($0.1) } ?? "",
+            ]
+            let answer = try await mia.post("\(draft)/start", form: typed)
+            let path = answer.headers[.location]?.split(separator: "?").first ?? ""
+            return try #require(Int64(path.replacing("/deliveries/", with: "")), "\(answer.text)")
+        }
+        #expect(try await mia.post("/deliveries/\(try await start())/edit").headers[.location] == "\(draft)/send")
+        #expect(try await shows("2036-06-30T18:00", "Europe/Berlin"))
+        // It may have been moved since.
+        let id = try await start()
+        let later = ["at": "2036-07-01T10:00", "zone": "UTC"]
+        #expect(try await mia.post("/deliveries/\(id)/reschedule", form: later).status == .seeOther)
+        #expect(try await mia.post("/deliveries/\(id)/edit").headers[.location] == "\(draft)/send")
+        #expect(try await shows("2036-07-01T10:00", "UTC"))
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.console_draft SET fields = fields || '{"start.at": "2026-01-02T03:04"}'
+            """
+        )
+        let over = try await mia.get("\(draft)/send").text
+        #expect(over.contains("2026-01-02 03:04 UTC is in the past") && over.contains(#"id="at-problem""#))
+        await site.close()
+    }
 }

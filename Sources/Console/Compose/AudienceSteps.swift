@@ -14,8 +14,9 @@ extension Composer {
 
     var applicationRoutes: [ConsoleRoute] {
         [
-            route(.get, "applications") { _, composed in
-                applicationsPage(composed, try await ApplicationIcons.read(responder.database))
+            route(.get, "applications") { call, composed in
+                let icons = try await ApplicationIcons.read(responder.database)
+                return applicationsPage(composed, icons, isSaved: call.query["saved"] != nil)
             },
             route(.post, "applications") { try await saveApplications($0, $1) },
         ]
@@ -28,7 +29,8 @@ extension Composer {
         ]
     }
 
-    private func applicationsPage(_ composed: ComposedDraft, _ icons: ApplicationIcons) -> ConsoleReply {
+    /// - Parameter isSaved: whether the form was saved: before that, nothing is missing.
+    private func applicationsPage(_ composed: ComposedDraft, _ icons: ApplicationIcons, isSaved: Bool) -> ConsoleReply {
         let groups = Dictionary(grouping: composed.offered.enumerated()) { composed.services[$0.element.name] ?? "" }
         let services = groups.sorted { $0.key < $1.key }.map { service, rows -> PageValues in
             let rows = rows.map { place, row -> PageValues in
@@ -48,6 +50,7 @@ extension Composer {
             [
                 "label": .text(composed.draft.label), "services": .list(services),
                 "hasServices": .flag(!services.isEmpty),
+                "isNoneChosen": .flag(isSaved && composed.chosen.isEmpty && !services.isEmpty),
             ]
         )
     }
@@ -68,7 +71,8 @@ extension Composer {
         }
         // An audience belongs to a service.
         if composed.service != before.service { composed.draft.fields[ComposedDraft.Name.audience] = nil }
-        return try await save(call, composed, .applications)
+        // All further steps depend on them.
+        return try await save(call, composed, .applications, stays: composed.chosen.isEmpty)
     }
 }
 
@@ -253,7 +257,9 @@ extension Composer {
                 )
             }
         } catch let error as TargetFilterError {
-            return Audience(words: "–", problem: "\(error)")
+            let words = "\(error.cause); \(error.remedy)"
+            let place = error.position.map { catalogue.text(.filterPlace, "\($0)", words) }
+            return Audience(words: "–", problem: place ?? words.capitalisedFirst)
         } catch let error as StoreError where error.code == .invalid {
             return Audience(words: "–", problem: error.message)
         }

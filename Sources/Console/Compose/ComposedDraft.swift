@@ -38,6 +38,8 @@ struct ComposedDraft: Sendable {
     private(set) var moments: [String: ZonedMoment] = [:]
     /// When they were read.
     private(set) var readAt: DatabaseTime?
+    /// Why its delivery came back; "" if somebody has taken it back, nil if it has not been started.
+    private(set) var returned: String?
 
     static func read(_ store: Store, _ id: Int64, _ actor: ConsoleActor) async throws -> ComposedDraft {
         var composed = ComposedDraft(
@@ -51,6 +53,7 @@ struct ComposedDraft: Sendable {
             obstacles: try await store.sendingObstacles()
         )
         try await composed.readMoments(store)
+        composed.returned = try await store.returned([composed.draft], by: actor).values.first
         return composed
     }
 

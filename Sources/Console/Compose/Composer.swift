@@ -92,26 +92,62 @@ struct Composer: Sendable {
             maxFields: Self.maxFields
         ) { call in
             let id = try call.number("id")
-            return try await handle(
-                call,
-                try await responder.database.run { try await ComposedDraft.read($0, id, call.actor) }
-            )
+            do {
+                let composed = try await responder.database.run { try await ComposedDraft.read($0, id, call.actor) }
+                return try await handle(call, composed)
+            } catch is DraftChanged {
+                return changed(id, Step(rawValue: name) ?? .send)
+            } catch let error as StoreError where error.sqlState == Self.changedState {
+                return changed(id, Step(rawValue: name) ?? .send)
+            } catch let error as StoreError where error.code == .notFound {
+                // Somebody went back in the browser, or kept the address.
+                let delivery = try await responder.database.run { try await $0.delivery(ofDraft: id, by: call.actor) }
+                guard let delivery else { throw error }
+                return .redirect("/deliveries/\(delivery)")
+            }
         }
     }
 
+    /// The error of a form that shows an older version of its draft.
+    struct DraftChanged: Error {}
+
+    /// With this the database refuses such a form.
+    private static let changedState = "PM111"
+
+    /// The page that says so, and leads back to the step.
+    private func changed(_ id: Int64, _ step: Step) -> ConsoleReply {
+        .page(
+            ConsolePage(
+                "problem",
+                title: catalogue[.conflictTitle],
+                [
+                    "text": .text("\(catalogue[.draftChanged]) \(catalogue[.draftChangedText])"),
+                    "link": .group([
+                        "linkPath": .text("\(Self.path)/\(id)/\(step.rawValue)"),
+                        "linkWords": .text(catalogue[.draftOpen]),
+                    ]),
+                ],
+                status: .conflict
+            )
+        )
+    }
+
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let (drafts, choices) = try await responder.database.run { store in
-            (
-                try await store.consoleDrafts(limit: Self.maxDrafts, by: call.actor),
+        let (drafts, returned, choices) = try await responder.database.run { store in
+            let drafts = try await store.consoleDrafts(limit: Self.maxDrafts, by: call.actor)
+            return (
+                drafts, try await store.returned(drafts, by: call.actor),
                 try await store.composerChoices(by: call.actor)
             )
         }
         let rows = drafts.map { draft -> PageValues in
-            [
+            let reason = draft.deliveryID.flatMap { returned[$0] }
+            let values: PageValues = [
                 "path": .text(path(draft, .applications)), "id": .text("\(draft.id)"), "label": .text(name(draft)),
                 "applications": .text(draft.applications.joined(separator: ", ")), "owner": .text(draft.owner),
                 "changed": .text(Figures.minute(draft.changedAt)),
             ]
+            return values.merging(self.returned(draft, reason)) { own, _ in own }
         }
         let templates = choices.templates.map { template -> PageValues in
             let words = template.label.isEmpty ? template.name : "\(template.name): \(template.label)"
@@ -130,6 +166,16 @@ struct Composer: Sendable {
                 ]
             )
         )
+    }
+
+    /// That the delivery of a draft came back, and why; nothing if it did not.
+    private func returned(_ draft: ConsoleDraft, _ reason: String?) -> PageValues {
+        guard let id = draft.deliveryID, let reason else { return [:] }
+        let why = Figures.inZone(reason.split(whereSeparator: \.isNewline).joined(separator: "; "))
+        let number = "\(id)"
+        let words =
+            why.isEmpty ? catalogue.text(.draftTakenBack, number) : catalogue.text(.draftReturned, number, why)
+        return ["returned": .group(["returnedWords": .text(words), "returnedPath": .text("/deliveries/\(id)")])]
     }
 
     private func add(_ call: ConsoleCall) async throws -> ConsoleReply {
@@ -221,6 +267,7 @@ extension Composer {
         ]
         if step.isOptional { all["skip"] = .group(["path": .text(path(composed.draft, step.next))]) }
         if let id = composed.copiedFrom { all["copied"] = .group(["copiedID": .text("\(id)")]) }
+        all.merge(returned(composed.draft, composed.returned)) { own, _ in own }
         if let problem { all["refused"] = .group(["words": .text(problem)]) }
         return .page(
             ConsolePage(
@@ -237,7 +284,7 @@ extension Composer {
         -> ConsoleReply
     {
         guard call.form[Field.version] == "\(composed.draft.version)" else {
-            throw ConsoleProblem.conflict(catalogue[.draftChanged])
+            throw DraftChanged()
         }
         let draft = composed.draft
         try await responder.database.run { try await $0.saveConsoleDraft(draft, by: call.actor) }

@@ -10,8 +10,10 @@ struct ContentFormView {
     let catalogue: Catalogue
     /// The problems, by the name of the field where each is shown.
     private let placed: [String: [ContentProblem]]
-    /// The problems that belong to no field of the form.
+    /// The problems that belong to no field of the form, but may belong to a platform.
     let unplaced: [PageValues]
+    /// The problems of a platform as a whole.
+    private let sections: [Platform: [PageValues]]
 
     init(form: ContentForm, problems: [ContentProblem], limits: [Platform: Int], catalogue: Catalogue) {
         self.form = form
@@ -20,16 +22,41 @@ struct ContentFormView {
         let names = Self.names(form)
         var placed: [String: [ContentProblem]] = [:]
         var unplaced: [PageValues] = []
+        var sections: [Platform: [PageValues]] = [:]
         for problem in problems {
             if let name = Self.name(problem.key, in: names) {
                 placed[name, default: []].append(problem)
+            } else if let platform = Platform(rawValue: problem.key), form.platforms.contains(platform) {
+                let words = Self.isEmpty(form, platform) ? catalogue[.contentEmpty] : Self.words(problem)
+                sections[platform, default: []].append(["words": .text(words.capitalisedFirst)])
             } else {
                 unplaced.append(["words": .text(problem.description)])
             }
         }
         self.placed = placed
         self.unplaced = unplaced
+        self.sections = sections
     }
+
+    /// A problem without the name of its key.
+    private static func words(_ problem: ContentProblem) -> String { "\(problem.cause); \(problem.remedy)" }
+
+    /// Whether nothing is typed that a platform could show or pass on.
+    private static func isEmpty(_ form: ContentForm, _ platform: Platform) -> Bool {
+        let keys = counted.union(["template.type", ContentField.rest])
+        let path = platform.rawValue + "."
+        return !form.values.contains { name, text in
+            guard name.hasPrefix(path), !text.isEmpty else { return false }
+            let key = String(name.dropFirst(path.count))
+            return keys.contains(key) || key.hasPrefix("variables.")
+        }
+    }
+
+    /// Whether each problem is shown at a field.
+    var areAllPlaced: Bool { unplaced.isEmpty && sections.isEmpty }
+
+    /// The problems of the field with the locales.
+    var localeProblems: [PageValues] { problems(at: ContentForm.locales) }
 
     /// Labels for the most common keys; other keys are shown with their names in the content.
     private static let labels: [String: Phrase] = [
@@ -80,6 +107,7 @@ struct ContentFormView {
         let section: PageValues = [
             "platform": .text(platform.rawValue), "platformName": .text(platform == .ios ? "iOS" : "Android"),
             "main": .list(shown(fields.filter(\.isMain))), "others": .list(shown(others)), "isOpen": .flag(isOpen),
+            "sectionProblems": .list(sections[platform] ?? []),
             "variables": .list(variables), "hasVariables": .flag(!variables.isEmpty), "variants": .list(variants),
             "hasVariants": .flag(!variants.isEmpty),
         ]
@@ -139,7 +167,7 @@ struct ContentFormView {
     /// The names of a form's fields. A list has one, too, because a wrong number of objects belongs to none of their
     /// fields.
     private static func names(_ form: ContentForm) -> Set<String> {
-        form.platforms.reduce(into: []) { names, platform in
+        form.platforms.reduce(into: [ContentForm.locales]) { names, platform in
             let path = platform.rawValue
             let (fields, lists) = ContentField.template(platform, type: form.templateType(platform) ?? "")
             let inLists = lists.flatMap { [$0.key] + $0.rows.joined().map(\.key) }
@@ -188,9 +216,8 @@ struct ContentFormView {
             label: Self.labels[field.key].map { catalogue[$0] } ?? field.name,
             hint: hint(field.summary) + (field.isRequired ? " " + catalogue[.fieldRequired] : "")
         )
-        if field.key == ContentField.rest, let platform = form.platforms.first(where: { name.hasPrefix($0.rawValue) }) {
-            let key = catalogue.text(.keyReplaceable, Self.replacingKey(platform))
-            values["hint"] = .text("\(hint(field.summary)) \(key)")
+        if form.platforms.contains(where: { name == "\($0.rawValue).\(Self.replacingKey($0))" }) {
+            values["hint"] = .text("\(hint(field.summary)) \(catalogue[.keyReplaceable])")
         }
         let text = form.values[name] ?? ""
         let isTall = [.paragraph, .lines, .json].contains(field.input)
@@ -249,7 +276,7 @@ struct ContentFormView {
     /// The problems at a field. If the cause is not the field itself, the text names it.
     private func problems(at name: String) -> [PageValues] {
         (placed[name] ?? []).map {
-            ["words": .text($0.key == name ? "\($0.cause); \($0.remedy)" : $0.description)]
+            ["words": .text($0.key == name ? Self.words($0) : $0.description)]
         }
     }
 }

@@ -16,13 +16,14 @@ struct DeliveryDuplicate: Sendable {
             let platforms = Set(try await store.applications().filter { names.contains($0.name) }.map(\.platform))
             return (source, platforms)
         }
-        var fields = ComposedDraft.fields(content: source.content, settings: source.settings, source.target)
-        if let experiment = DuplicatedExperiment(settings: source.settings) {
-            guard let values = experiment.fields(of: source.content, platforms) else {
-                throw ConsoleProblem.conflict(catalogue[.duplicateVariants])
-            }
-            fields.merge(values) { _, new in new }
+        var content = source.content
+        var experiment: [String: String] = [:]
+        if call.query[Self.variants] == nil, let original = DuplicatedExperiment(settings: source.settings) {
+            guard let draft = original.draft(of: content, platforms) else { return withoutVariants(id, source.label) }
+            (content, experiment) = draft
         }
+        var fields = ComposedDraft.fields(content: content, settings: source.settings, source.target)
+        fields.merge(experiment) { _, new in new }
         fields.merge(origin(source.settings)) { _, new in new }
         fields[ComposedDraft.Name.copiedFrom] = "\(id)"
         let all = fields
@@ -35,6 +36,25 @@ struct DeliveryDuplicate: Sendable {
             )
         }
         return .redirect("\(Composer.path)/\(draft)/\(Composer.Step.applications.rawValue)")
+    }
+
+    /// What the address of a duplicate has if its variants are left out.
+    private static let (variants, none) = ("variants", "none")
+
+    /// Offers a duplicate of an experiment whose variants no draft can say.
+    private func withoutVariants(_ id: Int64, _ label: String) -> ConsoleReply {
+        .page(
+            ConsolePage(
+                "confirm",
+                title: catalogue[.duplicatePlainTitle],
+                [
+                    "subject": .text(label), "text": .text(catalogue[.duplicateVariants]), "isMild": .flag(true),
+                    "action": .text("/deliveries/\(id)/duplicate?\(Self.variants)=\(Self.none)"),
+                    "button": .text(catalogue[.duplicatePlain]), "back": .text("/deliveries/\(id)"),
+                ],
+                status: .conflict
+            )
+        )
     }
 
     /// The saved audience and the signal of the delivery, which are values of a draft already.

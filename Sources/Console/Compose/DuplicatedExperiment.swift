@@ -47,32 +47,50 @@ struct DuplicatedExperiment: Sendable {
         self.rule = rule
     }
 
-    /// The values of a draft with the delivery's content; nil if a variant changes more than the texts that a draft can
-    /// change.
-    func fields(of content: String, _ platforms: Set<Platform>) -> [String: String]? {
-        let own = ContentForm.values(json: content)
-        let names = (own[ContentForm.locales] ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
-        let locales = [nil] + names.map(Optional.some)
+    /// A draft that says the same as the delivery: its content, and the values of its experiment; nil if a variant
+    /// changes more than the texts that a draft can change.
+    ///
+    /// - Parameters:
+    ///   - content: that of the delivery.
+    ///   - platforms: those of its applications.
+    func draft(of content: String, _ platforms: Set<Platform>) -> (content: String, fields: [String: String])? {
+        // The first variant of a draft is its content.
+        let first = variants.first?.content ?? content
+        let own = ContentForm.values(json: first)
         var fields = rule
         for (place, variant) in variants.enumerated() {
             let number = place + 1
             fields[ExperimentForm.Name.percent(number)] = variant.percent
-            guard let content = variant.content else { continue }
-            let other = ContentForm.values(json: content)
-            var changed = own
-            for locale in locales {
-                let path = locale.map { "locales.\($0)." } ?? ""
-                for (key, _) in ExperimentForm.texts {
-                    let paths = platforms.map { "\(path)\($0.rawValue).\(key)" }
-                    guard let text = paths.compactMap({ other[$0] }).first, paths.contains(where: { own[$0] != text })
-                    else { continue }
-                    for path in paths { changed[path] = text }
-                    fields[ExperimentForm.Name.text(number, key, locale)] = text
-                }
-            }
-            // The first variant of a draft is its content.
-            guard changed == other, number > 1 || changed == own else { return nil }
+            guard place > 0 else { continue }
+            let other = ContentForm.values(json: variant.content ?? content)
+            guard let texts = Self.texts(number, own, other, platforms) else { return nil }
+            fields.merge(texts) { _, text in text }
         }
-        return fields
+        return (first, fields)
+    }
+
+    /// The texts that make a variant of a draft's content, by their names in the draft: the reverse of what
+    /// ``ExperimentForm`` does. Nil if there are none.
+    private static func texts(
+        _ number: Int,
+        _ own: [String: String],
+        _ other: [String: String],
+        _ platforms: Set<Platform>
+    ) -> [String: String]? {
+        var changed = own
+        var texts: [String: String] = [:]
+        for locale in [nil] + ContentForm(values: own, platforms: []).localeNames.map(Optional.some) {
+            let path = locale.map { "locales.\($0)." } ?? ""
+            for (key, _) in ExperimentForm.texts {
+                let names = platforms.map { "\(path)\($0.rawValue).\(key)" }
+                // A text that is empty in the draft is that of its content, which each platform may say differently.
+                guard names.contains(where: { own[$0] != other[$0] }) else { continue }
+                let said = Set(names.map { other[$0] ?? "" })
+                guard said.count == 1, let text = said.first, !text.isEmpty else { return nil }
+                for name in names { changed[name] = text }
+                texts[ExperimentForm.Name.text(number, key, locale)] = text
+            }
+        }
+        return changed == other ? texts : nil
     }
 }

@@ -19,6 +19,8 @@ struct ExperimentForm: Sendable {
 
         static func percent(_ variant: Int) -> String { "\(prefix)\(variant).percent" }
 
+        static func isOf(_ variant: Int, _ name: String) -> Bool { name.hasPrefix("\(prefix)\(variant).") }
+
         /// - Parameter locale: nil for the default text.
         static func text(_ variant: Int, _ key: String, _ locale: String?) -> String {
             "\(prefix)\(variant).\(key)" + (locale.map { ".\($0)" } ?? "")
@@ -49,14 +51,20 @@ struct ExperimentForm: Sendable {
     /// Whether the draft has variants.
     var isOn: Bool { Self.variants.contains { values[Name.percent($0)] != nil } }
 
-    /// Takes the values of a form. Without a share there is no experiment.
+    /// Whether something is typed although there is no experiment.
+    var isOff: Bool { !isOn && values.keys.contains { $0.hasPrefix(Name.prefix) } }
+
+    /// Takes the values of a form. Without a share there is no experiment, but what else is typed stays, and so do texts
+    /// that the form does not have, such as those of a language that the content has no more.
     static func take(_ form: FormParameters, into fields: inout [String: String]) {
-        fields = fields.filter { !$0.key.hasPrefix(Name.prefix) }
-        guard variants.contains(where: { !(form[Name.percent($0)] ?? "").trimmed.isEmpty }) else { return }
-        for (name, value) in form.values where name.hasPrefix(Name.prefix) && !value.trimmed.isEmpty {
-            fields[name] = value.trimmed
+        for (name, value) in form.values where name.hasPrefix(Name.prefix) {
+            fields[name] = value.trimmed.isEmpty ? nil : value.trimmed
         }
         if form[Name.early] == nil { fields[Name.early] = no }
+        // Choices are always there, and alone say nothing.
+        let choices = [Name.metric, Name.undecided, Name.early]
+        guard !fields.keys.contains(where: { $0.hasPrefix(Name.prefix) && !choices.contains($0) }) else { return }
+        for name in choices { fields[name] = nil }
     }
 
     /// The names of A, B, C and so on.
@@ -237,7 +245,7 @@ struct ExperimentForm: Sendable {
 
     /// The fields of the variants that are used, and of one more, then those of the decision.
     var fields: [FormField] {
-        let used = Self.variants.last { values[Name.percent($0)] != nil } ?? 1
+        let used = Self.variants.last { variant in values.keys.contains { Name.isOf(variant, $0) } } ?? 1
         let shown = 1...min(used + 1, Self.variants.upperBound)
         let metrics = ExperimentRule.Metric.allCases.map { FormOption($0.rawValue, catalogue[Self.name($0)]) }
         let choices = ExperimentRule.Undecided.allCases.map { FormOption($0.rawValue, catalogue[Self.name($0)]) }
@@ -269,15 +277,41 @@ struct ExperimentForm: Sendable {
         ]
     }
 
+    /// When the last zone has the local time; nil if there is none.
+    private var lastLocalTime: DatabaseTime? {
+        let typed = (values[PlanForm.localTime] ?? "").replacing(" ", with: "T")
+        guard case .some(.some(let local)) = Composer.moment(typed, isNow: false) else { return nil }
+        return local.advanced(byMilliseconds: Self.lastZoneHours * Int64(Self.secondsOfHour) * 1_000)
+    }
+
     /// The hours until the decision. With a local time, that comes when the last zone has it.
     private var hours: FormField {
         var field = line(Name.hours, catalogue[.experimentHours], .experimentHoursHint)
-        let typed = (values[PlanForm.localTime] ?? "").replacing(" ", with: "T")
-        if case .some(.some(let local)) = Composer.moment(typed, isNow: false) {
-            let last = local.advanced(byMilliseconds: Self.lastZoneHours * Int64(Self.secondsOfHour) * 1_000)
+        if let last = lastLocalTime {
             field.hint += " " + catalogue.text(.experimentHoursLocal, Figures.minute(last))
         }
         return field
+    }
+
+    /// When the winner is decided after a start, and when the local time has come everywhere, if that is later; nil if
+    /// it is not.
+    private func tooEarly(_ start: DatabaseTime) -> (decision: String, last: String)? {
+        guard let rule = try? rule(), Self.rest(rule) > Self.rounding, let seconds = rule.decideAfterSeconds,
+            let last = lastLocalTime
+        else { return nil }
+        let decision = start.advanced(byMilliseconds: seconds * 1_000)
+        return decision <= last ? (Figures.minute(decision), Figures.minute(last)) : nil
+    }
+
+    /// That the winner would be decided too early after the draft's start; nil if it would not.
+    func tooEarly(after start: DatabaseTime) -> String? {
+        tooEarly(start).map { catalogue.text(.experimentTooEarly, $0.decision, $0.last) }
+    }
+
+    /// The same for a draft without a start; it may get one that is late enough.
+    var tooEarlyNow: String? {
+        guard values[ChosenStart.Name.kind] == nil, let now = composed.readAt else { return nil }
+        return tooEarly(now).map { catalogue.text(.experimentTooEarlyNow, $0.decision, $0.last) }
     }
 
     private func variantFields(_ variant: Int) -> [FormField] {

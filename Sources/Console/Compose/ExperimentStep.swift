@@ -24,7 +24,8 @@ extension Composer {
     func doubts(_ composed: ComposedDraft, _ audience: Audience) -> PageValue {
         let form = experiment(composed)
         let doubt = form.doubt(audience)
-        return .list(((doubt.isEmpty ? [] : [doubt]) + form.sameness).map { ["words": .text($0)] })
+        let doubts = (doubt.isEmpty ? [] : [doubt]) + [form.tooEarlyNow].compactMap(\.self) + form.sameness
+        return .list(doubts.map { ["words": .text($0)] })
     }
 
     /// - Parameters:
@@ -39,15 +40,26 @@ extension Composer {
         let fields = experiment(composed).fields.map { $0.values(typed, problem: refusal?.problems[$0.name]) }
         return [
             "experimentFields": .list(fields), "hasFields": .flag(!composed.platforms.isEmpty),
-            "isSaved": .flag(isSaved),
+            "isSaved": .flag(isSaved), "isOff": .flag(experiment(composed).isOff),
         ]
+    }
+
+    /// The time at which a draft is to start; nil if it has none that can be read.
+    private func start(of composed: ComposedDraft) async throws -> DatabaseTime? {
+        let fields = composed.draft.fields
+        guard fields[ChosenStart.Name.kind] != nil, let text = fields[ChosenStart.Name.time] else { return nil }
+        return try? await moment(text, in: fields[ChosenStart.Name.zone] ?? composed.zone)
     }
 
     private func saveExperiment(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         var changed = composed
         ExperimentForm.take(call.form, into: &changed.draft.fields)
+        let start = try await start(of: composed)
         do throws(FormRefusal) {
             _ = try experiment(changed).rule()
+            if let start, let words = experiment(changed).tooEarly(after: start) {
+                throw FormRefusal([ExperimentForm.Name.hours: words])
+            }
         } catch {
             var values = experimentValues(composed, typed: call.form.values, refusal: error)
             values["refused"] = .group(["words": .text(error.words)])

@@ -37,11 +37,11 @@ extension Composer {
     private var refusals: RefusalWords { RefusalWords(catalogue: catalogue) }
 
     /// A field or group of the last step that may be wrong.
-    private enum Place { case moment, validity, seeds, template }
+    private enum Place { case moment, validity, plan, experiment, seeds, template }
 
     /// - Parameters:
     ///   - problem: what was refused.
-    ///   - place: the field at which it is shown; nil: above all.
+    ///   - place: the field at which it is shown, or the step that is its cause; nil: above all.
     private func sendPage(
         _ call: ConsoleCall,
         _ composed: ComposedDraft,
@@ -51,7 +51,9 @@ extension Composer {
         let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
         let seeds = choices.seeds.filter { composed.draft.applications.contains($0.application) }
         let audience = try await audience(composed)
-        let missing = try await missing(call, composed, audience.problem)
+        let elsewhere = try await missing(call, composed, audience.problem)
+        // What is wrong here is told at its field, and what else is typed here stays in sight.
+        let lacking = elsewhere + wrongSettings(composed)
         let rows = seeds.enumerated().map { place, seed -> PageValues in
             [
                 "field": .text(Field.seed + seed.name), "fieldID": .text("seed-\(place)"), "name": .text(seed.name),
@@ -71,36 +73,47 @@ extension Composer {
         let planned = further.map { fact -> PageValues in
             ["name": .text(fact.name), "value": .text(fact.value)]
         }
-        let refused: SettingsForm.Setting? = place == .validity ? .validity : nil
-        let fields = settings(composed).fields(SettingsForm.others, refused: refused, problem ?? "")
+        let setting: SettingsForm.Setting? = place == .validity || place == .plan ? .validity : nil
+        let fields = settings(composed).fields(SettingsForm.others, refused: setting, problem ?? "")
         var values: PageValues = [
             "facts": .list(
                 facts.filter { !$0.1.isEmpty }.map { fact -> PageValues in
                     ["name": .text(catalogue[fact.0]), "value": .text(fact.1)]
                 } + planned
             ),
-            "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
-            "isReady": .flag(missing.isEmpty), "settings": .list(fields),
+            "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(lacking),
+            "isReady": .flag(elsewhere.isEmpty), "settings": .list(fields),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
             "timeDoubts": .list(plan(composed).timeDoubts.map { ["words": .text($0)] }),
             "whenPath": .text(path(composed.draft, .when)), "doubts": doubts(composed, audience),
             "experimentPath": .text(path(composed.draft, .experiment)),
-            "isMissing": .flag(!missing.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
+            "isMissing": .flag(!lacking.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
         ]
         values.merge(startChoice(try await approvalButton(composed, audience))) { _, new in new }
-        values.merge(moment(call, composed)) { _, new in new }
+        values.merge(try await chosenStart(call, composed)) { _, new in new }
         values["kept"] = .text(call.form[Field.keep] ?? "")
-        switch place {
-        case .moment?: values["momentProblem"] = .group(["words": .text(problem ?? "")])
-        case .seeds?: values["seedsProblem"] = .group(["words": .text(problem ?? "")])
-        case .template?: values["keepProblem"] = .group(["words": .text(problem ?? "")])
-        case .validity?, nil: break
-        }
+        if let place { values.merge(refused(problem ?? "", at: place, composed)) { _, new in new } }
         if let proof = call.query["proof"].flatMap({ Int64($0) }) {
             values["proof"] = .group(["proofID": .text("\(proof)")])
         }
         guard place != nil else { return page(.send, composed, values, problem: problem) }
         return page(.send, composed, values, status: .conflict)
+    }
+
+    /// What was refused, at its field or with a link to the step that is its cause.
+    private func refused(_ problem: String, at place: Place, _ composed: ComposedDraft) -> PageValues {
+        let words: PageValues = ["words": .text(problem)]
+        switch place {
+        case .moment: return ["momentProblem": .group(words)]
+        case .seeds: return ["seedsProblem": .group(words)]
+        case .template: return ["keepProblem": .group(words)]
+        case .plan: return ["planCause": .group(["causePath": .text(path(composed.draft, .when))])]
+        case .experiment:
+            let cause: PageValues = ["causePath": .text(path(composed.draft, .experiment))]
+            return ["experimentCause": .group(cause.merging(words) { own, _ in own })]
+        // Its field has it.
+        case .validity: return [:]
+        }
     }
 
     /// How the start is given.
@@ -120,17 +133,28 @@ extension Composer {
         return values
     }
 
-    /// The typed time of the start and its zone.
-    private func moment(_ call: ConsoleCall, _ composed: ComposedDraft) -> PageValues {
-        func typed(_ name: String) -> String? { call.form[name] ?? call.query[name] }
-        let zone = typed(Self.zoneField) ?? composed.zone
-        return [
-            "at": .text(typed(Self.momentField) ?? ""), "isLater": .flag(typed("when") == "later"),
+    /// The chosen start, as it was typed, and that its time is over if it is.
+    private func chosenStart(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> PageValues {
+        func typed(_ field: String, _ name: String) -> String? {
+            call.form[field] ?? call.query[field] ?? composed.draft.fields[name]
+        }
+        let zone = typed(Self.zoneField, ChosenStart.Name.zone) ?? composed.zone
+        let text = typed(Self.momentField, ChosenStart.Name.time) ?? ""
+        let isLater = typed(ChosenStart.kindField, ChosenStart.Name.kind) == ChosenStart.later
+        var values: PageValues = [
+            "at": .text(text), "isLater": .flag(isLater),
             "zoneMenu": ZoneMenu(known: composed.zones, chosen: zone).values(Self.zoneField),
         ]
+        // A time that cannot be read is told when somebody goes on with it.
+        if isLater, let moment = try? await self.moment(text, in: zone),
+            let words = try await problem(ofStart: moment, in: zone)
+        {
+            values["momentProblem"] = .group(["words": .text(words)])
+        }
+        return values
     }
 
-    /// What a draft still lacks, with the step where it is set.
+    /// What a draft still lacks in other steps, with the step where it is set.
     private func missing(_ call: ConsoleCall, _ composed: ComposedDraft, _ filterProblem: String) async throws
         -> [PageValues]
     {
@@ -151,9 +175,6 @@ extension Composer {
         if plan(composed).isWrong {
             rows.append(["words": .text(catalogue[.missingPlan]), "path": .text(path(composed.draft, .when))])
         }
-        if settings(composed).isWrong(among: SettingsForm.others) {
-            rows.append(["words": .text(catalogue[.missingSettings]), "path": "#sending"])
-        }
         if areLimitsWrong(composed) {
             rows.append(["words": .text(catalogue[.missingLimits]), "path": .text(path(composed.draft, .limits))])
         }
@@ -162,6 +183,12 @@ extension Composer {
             rows.append(["words": .text(catalogue[.missingExperiment]), "path": .text(path)])
         }
         return rows
+    }
+
+    /// That a setting of this step is invalid.
+    private func wrongSettings(_ composed: ComposedDraft) -> [PageValues] {
+        guard settings(composed).isWrong(among: SettingsForm.others) else { return [] }
+        return [["words": .text(catalogue[.missingSettings]), "path": "#sending"]]
     }
 
     private func isWrong(_ experiment: ExperimentForm) -> Bool {
@@ -177,13 +204,14 @@ extension Composer {
         SettingsForm(values: composed.draft.fields, catalogue: catalogue, categories: composed.categories)
     }
 
-    /// Saves the settings of this step's form, whichever button was pressed; returns the saved draft.
+    /// Saves the settings and the start of this step's form, whichever button was pressed; returns the saved draft.
     private func keptSettings(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ComposedDraft {
         guard call.form[Field.version] == "\(composed.draft.version)" else {
-            throw ConsoleProblem.conflict(catalogue[.draftChanged])
+            throw DraftChanged()
         }
         var draft = composed.draft
         SettingsForm.take(call.form, into: &draft.fields)
+        ChosenStart.take(call.form, into: &draft.fields)
         guard draft.fields != composed.draft.fields else { return composed }
         let changed = draft
         return try await responder.database.run {
@@ -198,10 +226,10 @@ extension Composer {
         guard [Self.starts, Self.counts, Self.requests].contains(go), !settings(composed).isWrong else {
             return .redirect(path(composed.draft, .send) + "?saved=1")
         }
-        let when = SignIn.encoded(call.form["when"] ?? "")
+        let when = SignIn.encoded(call.form[ChosenStart.kindField] ?? "")
         let moment = SignIn.encoded(call.form[Self.momentField] ?? "")
         let zone = SignIn.encoded(call.form[Self.zoneField] ?? ZoneMenu.utc)
-        var query = "when=\(when)&\(Self.momentField)=\(moment)&\(Self.zoneField)=\(zone)"
+        var query = "\(ChosenStart.kindField)=\(when)&\(Self.momentField)=\(moment)&\(Self.zoneField)=\(zone)"
         if go != Self.starts { query += "&\(Self.asksField)=\(go == Self.requests ? Self.asked : Self.small)" }
         return .redirect("\(Self.path)/\(composed.draft.id)/start?\(query)")
     }
@@ -276,7 +304,7 @@ extension Composer {
         let text = call.query[Self.momentField] ?? ""
         let zone = call.query[Self.zoneField] ?? ZoneMenu.utc
         var moment: DatabaseTime?
-        if call.query["when"] == "later" {
+        if call.query[ChosenStart.kindField] == ChosenStart.later {
             do {
                 moment = try await self.moment(text, in: zone)
             } catch ConsoleProblem.conflict(let words) {
@@ -287,7 +315,7 @@ extension Composer {
             return try await sendPage(call, composed, problem: words, at: .moment)
         }
         let audience = try await audience(composed, within: Self.startCountingLimit)
-        guard try await missing(call, composed, audience.problem).isEmpty else {
+        guard try await missing(call, composed, audience.problem).isEmpty, wrongSettings(composed).isEmpty else {
             return try await sendPage(call, composed)
         }
         if let refused = try await refusal(call, composed, ofStart: moment, in: zone) {
@@ -322,7 +350,7 @@ extension Composer {
 
     /// The step with the start as it was chosen.
     private func cancelPath(_ call: ConsoleCall, _ composed: ComposedDraft) -> String {
-        let typed = ["when", Self.momentField, Self.zoneField].compactMap { name in
+        let typed = [ChosenStart.kindField, Self.momentField, Self.zoneField].compactMap { name in
             call.query[name].map { "\(name)=\(SignIn.encoded($0))" }
         }
         return path(composed.draft, .send) + (typed.isEmpty ? "" : "?" + typed.joined(separator: "&"))
@@ -359,9 +387,18 @@ extension Composer {
                 }
                 return nil
             } catch let error as StoreError where RefusalWords.isTold(error) {
-                return (refusals.words(error), error.sqlState == RefusalWords.endsEarly ? .validity : nil)
+                return (refusals.words(error), Self.place(of: error))
             }
         }
+    }
+
+    /// Where a refusal of a start is shown. If a plan or an experiment does not fit, the database's remedy names what
+    /// has to change.
+    private static func place(of error: StoreError) -> Place? {
+        guard error.sqlState == RefusalWords.endsEarly else { return nil }
+        let remedy = error.hint ?? ""
+        if remedy.contains("decide_after") { return .experiment }
+        return ["local time", "waves", "next_day"].contains { remedy.contains($0) } ? .plan : .validity
     }
 
     /// What the confirmation says about the start.
@@ -380,9 +417,10 @@ extension Composer {
 
     /// The keys without which a recall cannot replace the messages: later it is too late for them.
     private func keysMissing(_ composed: ComposedDraft) -> String {
+        // It may be typed in its own field or among the keys that are written as JSON. Variants do not change it.
+        let said = ContentForm.values(json: composed.form.content().json)
         let missing = composed.platforms.filter { platform in
-            let more = composed.draft.fields["\(platform.rawValue).\(ContentField.rest)"] ?? ""
-            return !more.contains("\"\(ContentFormView.replacingKey(platform))\"")
+            said["\(platform.rawValue).\(ContentFormView.replacingKey(platform))"] == nil
         }
         guard !missing.isEmpty else { return "" }
         let keys = missing.map { platform in
@@ -419,7 +457,7 @@ extension Composer {
         let text = call.form[Self.momentField] ?? ""
         let moment: DatabaseTime? = try await text.isEmpty ? nil : self.moment(text, in: ZoneMenu.utc)
         guard call.form[Field.version] == "\(composed.draft.version)" else {
-            throw ConsoleProblem.conflict(catalogue[.draftChanged])
+            throw DraftChanged()
         }
         return try await begin(call, composed, at: moment, asks: call.form[Self.asksField])
     }

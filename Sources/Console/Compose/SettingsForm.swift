@@ -371,7 +371,8 @@ extension SettingsForm {
         let minimum =
             setting == .rate
             ? RateNumber.shown(DeliverySetting.rates.lowerBound) : Figures.count(range.lowerBound)
-        let words = catalogue.text(.settingNoNumber, text(setting), minimum, Figures.count(maximum))
+        let most = Figures.count(maximum) + (setting == .validity ? " " + catalogue[unit.name] : "")
+        let words = catalogue.text(.settingNoNumber, text(setting), minimum, most)
         return RateNumber.isGrouped(text(setting)) ? words + " " + catalogue[.settingSeparator] : words
     }
 

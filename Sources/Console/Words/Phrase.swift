@@ -32,7 +32,8 @@ enum Phrase: String, Sendable, CaseIterable {
         listMine,
         listUsesList, listUsesSeed, listRanked, listFirst, listNext, compareButton, archiveButton, unarchiveButton,
         doneArchive, doneUnarchive, doneArchiveOne, doneUnarchiveOne,
-        chooseTwo, chooseOneRow, chooseSome, duplicateVariants, archiveTitle, archiveText,
+        chooseTwo, chooseOneRow, chooseSome, duplicatePlainTitle, duplicateVariants, duplicatePlain, archiveTitle,
+        archiveText,
         unarchiveTitle, unarchiveText, archiveOnlyEnded, auditArchive, auditUnarchive
     // The comparison of two deliveries.
     case compareTitle, compareWith, compareNumber, columnDifference, compareFirst, compareSecond, compareFacts,
@@ -83,7 +84,8 @@ enum Phrase: String, Sendable, CaseIterable {
         doneRecurrencePause, doneRecurrenceRun, doneRecurrenceRemove, auditRecurrence, auditRecurrenceStart,
         auditRecurrencePause, auditRecurrenceRun, auditRecurrenceRemove
     // Experiments.
-    case experimentTitle, experimentIntro, experimentTry, experimentChange, experimentShare, experimentShareHint,
+    case experimentTitle, experimentIntro, experimentOff, experimentTooEarly, experimentTooEarlyNow, planUnfit,
+        experimentTry, experimentChange, experimentShare, experimentShareHint,
         experimentTextTitle,
         experimentTextBody, experimentTextHint, experimentHoldOut, experimentHoldOutHint, experimentMetric,
         metricClicks, metricReceipts, metricConversions, experimentHours, experimentHoursHint, experimentEarly,
@@ -205,7 +207,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case recycleButton, recycleTitle, recycleText, doneRecycle, recycleAsked, auditRecycle
     // The composer.
     case menuCompose, composeTitle, newDraft, draftLabel, draftLabelHint, startFrom, startEmpty, begin, draftsTitle,
-        columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged, stepsLabel,
+        columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged,
+        draftChangedText, draftOpen, draftReturned, draftTakenBack, stepsLabel,
         removeDraftTitle, removeDraftText, removeDraftStops,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,
@@ -214,7 +217,8 @@ enum Phrase: String, Sendable, CaseIterable {
         keySound,
         keyCategory, keyMedia, keyClick, keyKind, keyChannel, keyIcon, keyColor, keyInterruption, keyPriority,
         keyCritical, keyVolume, keyRelevance, keyTemplate, richTemplate, richTemplateShow, fieldRequired, listCount,
-        keyMore, keyReplaceable, choiceNone, choiceYes, choiceNo, variablesLabel, moreFields, generalTitle, localeLabel,
+        keyMore, contentEmpty, filterPlace,
+        keyReplaceable, choiceNone, choiceYes, choiceNo, variablesLabel, moreFields, generalTitle, localeLabel,
         localesField,
         localesHint, localeEverybody, trackingField, trackingHint, missingField, missingDefault, missingEmpty,
         missingExclude, fieldsHint,

@@ -21,3 +21,18 @@
         shown.hidden = false;
     }
 }
+// Asks before what was typed in a step of a draft is dropped. Without this script, only what was saved stays.
+{
+    const typed = (form) => new URLSearchParams([...new FormData(form)].filter(([, value]) => typeof value === "string")).toString();
+    const shown = new Map();
+    let isSent = false;
+    for (const version of document.querySelectorAll('form input[name="version"]')) {
+        shown.set(version.form, typed(version.form));
+        version.form.addEventListener("submit", () => { isSent = true; });
+    }
+    // A page that the browser kept, after going back to it.
+    window.addEventListener("pageshow", () => { isSent = false; });
+    window.addEventListener("beforeunload", (event) => {
+        if (!isSent && [...shown].some(([form, before]) => typed(form) !== before)) event.preventDefault();
+    });
+}

@@ -219,6 +219,8 @@ CREATE INDEX delivery_finished ON pushmta_engine.delivery (finished_at) WHERE fi
 CREATE INDEX delivery_run ON pushmta_engine.delivery (recurrence_of, id DESC) WHERE recurrence_of IS NOT NULL;
 CREATE INDEX delivery_run_returned ON pushmta_engine.delivery (id)
     WHERE recurrence_of IS NOT NULL AND state = 'editing' AND state_reason <> '';
+-- The delivery that a draft has become.
+CREATE INDEX delivery_draft ON pushmta_engine.delivery (((draft ->> 'id')::bigint)) WHERE draft IS NOT NULL;
 CREATE INDEX delivery_unpurged ON pushmta_engine.delivery ((coalesce(log_day, (finished_at AT TIME ZONE 'UTC')::date)), id)
     WHERE NOT purged AND finished_at IS NOT NULL;
 COMMENT ON COLUMN pushmta_engine.delivery.retry_schedule IS

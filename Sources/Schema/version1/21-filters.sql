@@ -105,7 +105,7 @@ DECLARE
         ELSE '"' || left(word, 64) || '"' END;
 BEGIN
     IF kind <> 'wrong' THEN
-        PERFORM refuse_filter('syntax', place, shown || ' ' || cause, remedy);
+        PERFORM refuse_filter('syntax', place, replace(shown || ' ' || cause, 'the end stands', 'the filter ends'), remedy);
     ELSIF word ~ '^[\u0027"]' THEN
         PERFORM refuse_filter('syntax', place, 'a quote is not closed', 'close it; a quote inside is written twice');
     ELSIF word ~ '^[+-]?[0-9]+([.][0-9]+)?$' THEN

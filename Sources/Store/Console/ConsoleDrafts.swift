@@ -106,6 +106,25 @@ extension Store {
         )
     }
 
+    /// The delivery that a draft has become; nil if there is none. A delivery that came back has its draft again.
+    package func delivery(ofDraft id: Int64, by actor: ConsoleActor) async throws -> Int64? {
+        try await query(
+            "SELECT pushmta_engine.console_delivery_of_draft(\(ConsoleActor.caller), $5)",
+            actor.values + [.int64(id)]
+        ).one { try $0.int64OrNil() }
+    }
+
+    /// Why each of those deliveries of drafts came back that did; "" if somebody has taken it back.
+    package func returned(_ drafts: [ConsoleDraft], by actor: ConsoleActor) async throws -> [Int64: String] {
+        let ids = drafts.compactMap(\.deliveryID)
+        guard !ids.isEmpty else { return [:] }
+        let result = try await query(
+            "SELECT r.delivery_id, r.reason FROM pushmta_engine.console_returned(\(ConsoleActor.caller), $5) r",
+            actor.values + [.int64Array(ids)]
+        )
+        return Dictionary(try all(result) { row in (try row.int64(), try row.text()) }, uniquingKeysWith: { $1 })
+    }
+
     /// The delivery that ``removeConsoleDraft(_:by:)`` stops: one that came back to its author. Nil if there is none.
     package func delivery(stoppedWithDraft id: Int64, by actor: ConsoleActor) async throws -> Int64? {
         try await query(
