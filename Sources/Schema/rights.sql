@@ -157,7 +157,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
             'pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
             'pushmta_engine.approval_of pushmta_engine.console_judge pushmta_engine.console_recall pushmta_engine.recall_of '
-            'pushmta_engine.copy_source pushmta_engine.caps_of pushmta_engine.returned_because '
+            'pushmta_engine.copy_source pushmta_engine.caps_of pushmta_engine.cap_holders pushmta_engine.returned_because '
             'pushmta_engine.approval_standings pushmta_engine.recalled_by pushmta_engine.replaceable_platforms '
             'pushmta_engine.lasting_recall '
             'pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '

@@ -67,7 +67,8 @@ enum Phrase: String, Sendable, CaseIterable {
         duplicateButton, openDraft, earlierReturn, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
         analysisRunning, analysisNote, analysisKept, analysisDropped, analysisCount, analysisRendered,
         analysisRenderedOf, analysisRenderedEach, analysisSizes, analysisBytes, analysisRefused, analysisTakes,
-        analysisEnds, boundZone, boundHours, boundWave, boundWinner, byLocaleTitle,
+        analysisEnds, startNobody, capHeld, capHolder, capHeldOthers, capHeldRemedy, boundZone, boundHours, boundWave,
+        boundWinner, byLocaleTitle,
         byTimeZoneTitle, analysisSamples, analysisSamplesNote,
         problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditChange,
         auditSamples, auditMessagePreview
