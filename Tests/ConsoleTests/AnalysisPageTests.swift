@@ -568,7 +568,7 @@ import Testing
         let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
         try await site.admin.stopDelivery(child)
         let page = try await mia.get(path).text
-        for words in ["Removal not confirmed yet</dt><dd><bdi>7<", "Too late</dt><dd><bdi>0<"] {
+        for words in ["Removal not requested</dt><dd><bdi>7<", "Too late, or not confirmed</dt><dd><bdi>0<"] {
             #expect(page.contains(words), "\(words): \(page)")
         }
         await site.close()
@@ -608,7 +608,7 @@ import Testing
         #expect(try await operate.post(path, form: form).status == .seeOther)
         // Nothing was sent, and nobody knows yet whom the second delivery reaches.
         let page = try await operate.get("/deliveries/\(id)").text
-        #expect(page.contains("Not replaced yet") && !page.contains("Removal not confirmed yet"), "\(page)")
+        #expect(page.contains("Not replaced yet") && !page.contains("Removal not requested"), "\(page)")
         await site.close()
     }
 

@@ -106,7 +106,7 @@ enum Phrase: String, Sendable, CaseIterable {
         recallAlready, recallSent,
         doneRecall, auditRecall, recalledTitle, recalledBy,
         recalledReason, recallUnsent, recallReplaced, recallRemoved, recallNotReplaced, recallNotRemoved,
-        recallTooLate, recallChild, recallOf, recallGivenUp
+        recallNeverReplaced, recallNeverRemoved, recallUnconfirmed, recallTooLate, recallChild, recallOf, recallGivenUp
     // The approval of a delivery.
     case approvalOwnAwaited, approvalOwnUnrequested, approvalStartsAtOnce, approvalStartsAt, approvalStartsOver,
         approvalStartsNever,

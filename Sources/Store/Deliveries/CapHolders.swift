@@ -26,7 +26,8 @@ extension Store {
     package func capHolders(ofDelivery id: Int64, limit: Int32) async throws -> CapHolders {
         let result = try await query(
             """
-            SELECT h.delivery_id, h.label, h.caps, h.messages, h.deliveries FROM pushmta_engine.cap_holders($1, $2::integer) h
+            SELECT h.delivery_id, h.label, h.caps, h.messages, h.deliveries
+            FROM pushmta_engine.cap_holders($1, $2::integer) h
             """,
             [.int64(id), .int32(limit)]
         )
