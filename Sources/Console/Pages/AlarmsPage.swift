@@ -62,12 +62,15 @@ struct AlarmsPage: Sendable {
 
     private static func values(_ alarm: AlarmRow, _ catalogue: Catalogue) -> PageValues {
         let path = path(alarm)
+        let words = AlarmWords(catalogue: catalogue)
+        let remedy = words.remedy(alarm)
         return [
             "subjectPath": .text(path ?? ""), "hasPath": .flag(path != nil),
             "severity": .text(catalogue[alarm.severity == .critical ? .severityCritical : .severityWarning]),
             "isCritical": .flag(alarm.severity == .critical), "subject": .text(alarm.fullSubject),
-            "text": .text(alarm.text),
-            "remedy": .text(alarm.remedy), "hasRemedy": .flag(!alarm.remedy.isEmpty),
+            "text": .text(words.text(alarm)),
+            "remedy": .text(remedy?.words ?? ""), "hasRemedy": .flag(remedy != nil),
+            "isOwnRemedy": .flag(remedy?.isOwn == true),
             "since": .text(alarm.since.map { Figures.time($0) } ?? ""), "hasSince": .flag(alarm.since != nil),
         ]
     }
@@ -89,6 +92,7 @@ struct AlarmsPage: Sendable {
         case "delivery": Int64(alarm.subject).map { "/deliveries/\($0)" }
         case "deliveries": "/deliveries?state=pending"
         case "host", "child": "/hosts"
+        case "signal": SignalPages.path
         default: nil
         }
     }

@@ -382,7 +382,8 @@ struct DeliveryDetailPage: Sendable {
                 let rows = problems.map { problem -> PageValues in
                     [
                         "subject": .text(problem.subject), "place": .text(problem.pointer),
-                        "problem": .text(Figures.inZone(problem.problem)), "remedy": .text(problem.remedy),
+                        "problem": .text(Figures.inZone(problem.problem).asSentence),
+                        "remedy": .text(problem.remedy.asSentence),
                     ]
                 }
                 values["problems"] = .group(["rows": .list(rows)])

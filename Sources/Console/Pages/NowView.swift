@@ -33,6 +33,11 @@ struct NowView {
 
     private var running: [HostRow] { snapshot.hosts.filter { $0.report.state != .stopped } }
     private var waiting: Int64 { waitingOf.values.reduce(0, +) }
+    /// Messages of the shown deliveries of which none can leave now, so that no queue has them.
+    private var standing: Int64 {
+        snapshot.deliveries.rows.filter { $0.standsStill || $0.state == .pending || $0.state == .paused }
+            .reduce(0) { $0 + $1.pending }
+    }
     private var oldest: Double { snapshot.queues.map(\.oldestSeconds).max() ?? 0 }
 
     var values: PageValues {
@@ -61,6 +66,8 @@ struct NowView {
             "deliveries": .list(snapshot.deliveries.rows.map(delivery)),
             "hasDeliveries": .flag(!snapshot.deliveries.rows.isEmpty),
             "queues": .list(queues), "hasQueues": .flag(!snapshot.queues.isEmpty),
+            "standing": .text(catalogue.text(.queueStanding, Figures.count(standing))),
+            "hasStanding": .flag(standing > 0),
             "hosts": .list(rows.hosts(running)), "hasHosts": .flag(!running.isEmpty),
             "children": .list(rows.children(children)), "hasChildren": .flag(!children.isEmpty),
             "isChildrenCut": .flag(children.count < snapshot.children.count),

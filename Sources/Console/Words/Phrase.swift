@@ -21,7 +21,7 @@ enum Phrase: String, Sendable, CaseIterable {
         figureRateUnit, figureFlight, figureFlightUnit, figureWaiting, figureWaitingUnit, figureSent, figureSentUnit,
         figureLatency, figureLatencyUnit, hourTitle, hourAgo, hourNow, hourPartial, chartEmpty, chartWords, chartBar,
         perMinute, legendSent, legendFailed, legendOther, underWay, nothingUnderWay, allDeliveries, queueTitle,
-        queueEmpty, queueLane, laneSingle, laneBatch, columnMessages, columnOldest, hostsNow, noHosts
+        queueEmpty, queueStanding, queueLane, laneSingle, laneBatch, columnMessages, columnOldest, hostsNow, noHosts
     // The list of deliveries.
     case deliveriesTitle, filterLabel, filterText, filterState, filterApplication, filterAny, filterButton,
         filterClear, columnDelivery, columnState, columnApplications, columnTarget, columnSent, columnFailed,
@@ -131,6 +131,8 @@ enum Phrase: String, Sendable, CaseIterable {
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
+    case alarmPausedRemedy, alarmReturnedRemedy, alarmRecallRemedy, alarmUnapprovedRemedy, alarmRecurrenceRemedy,
+        alarmAccountRemedy, alarmGatewayRemedy, alarmCredentialRemedy, alarmSignalRemedy
     case auditFilter, auditFilterButton, auditAlarm, auditAdded, auditChanged, auditRemoved
     case auditImport, auditImportUndo, auditTokenConfirm, auditTokenUndo
     case auditDeliveryAdd, auditDeliveryWeight

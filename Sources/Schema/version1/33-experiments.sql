@@ -640,8 +640,8 @@ LEFT JOIN pushmta_engine.experiment_result r ON r.delivery_id = e.delivery_id AN
 LEFT JOIN pushmta_engine.experiment_result f ON f.delivery_id = e.delivery_id AND f.cell = 1 AND c.cell < 9;
 COMMENT ON VIEW pushmta.experiment_variant IS
     'The variants of experiments with their results (unique receipts, clicks and conversions), and the conclusion in comparison '
-    'with the first. A device may answer before the outcome of its message is stored, so no more receipts and clicks are shown than messages. '
-    'Variant 9 is the rest. While the messages of a scheduled delivery are not made, messages is what its last analysis '
+    'with the first. A device may answer before the outcome of its message is stored, so no more receipts and clicks are shown than '
+    'messages. Variant 9 is the rest. While the messages of a scheduled delivery are not made, messages is what its last analysis '
     'counted.';
 
 CREATE VIEW pushmta.delivery_conversion AS
