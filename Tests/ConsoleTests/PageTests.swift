@@ -326,6 +326,24 @@ import Testing
         let now = try await site.session(.read).get("/").text
         #expect(now.contains("No message is due now.") && !now.contains("No messages are waiting"), "\(now)")
         #expect(now.contains("Deliveries that stand still have 1,200 messages"), "\(now)")
+        #expect(now.contains(#/As of \d\d:\d\d:\d\d UTC</#))
+        await site.close()
+    }
+
+    /// The times of *Now* and of the alarms are those of the service, as on the pages of its deliveries.
+    @Test func nowHasTheZoneOfTheService() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.sql("UPDATE pushmta_engine.service SET time_zone = 'Asia/Kolkata'")
+        let reader = try await site.session(.read)
+        #expect(try await reader.get("/").text.contains(#/As of \d\d:\d\d:\d\d Asia\/Kolkata</#))
+        let id = try await site.delivery()
+        try await site.sql(
+            "UPDATE pushmta_engine.delivery SET state = 'paused', state_reason = 'x' WHERE id = \(id)"
+        )
+        #expect(try await reader.get("/alarms").text.contains(" Asia/Kolkata</span>"))
+        // Another service has another one.
+        try await site.admin.createService(name: "bank", label: "Bank")
+        #expect(try await reader.get("/alarms").text.contains(" UTC</span>"))
         await site.close()
     }
 

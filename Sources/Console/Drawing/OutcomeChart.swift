@@ -79,6 +79,6 @@ struct OutcomeChart {
     }
 
     private func minute(_ age: Int) -> String {
-        String(Figures.clock(now.addingTimeInterval(Double(-age * 60))).prefix(5))
+        "\(Figures.clock(now.addingTimeInterval(Double(-age * 60))).prefix(5)) \(Figures.zoneName)"
     }
 }

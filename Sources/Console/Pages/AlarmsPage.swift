@@ -26,9 +26,16 @@ struct AlarmsPage: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let (alarms, records) = try await responder.database.run { store in
-            (try await store.alarms(), try await store.alarmHistory(limit: Self.maxRows))
+        let (alarms, records, clock) = try await responder.database.run { store in
+            (
+                try await store.alarms(), try await store.alarmHistory(limit: Self.maxRows),
+                try await store.commonClock()
+            )
         }
+        return Figures.$zone.withValue(clock) { page(call, alarms, records) }
+    }
+
+    private func page(_ call: ConsoleCall, _ alarms: [AlarmRow], _ records: [AlarmRecord]) -> ConsoleReply {
         let rows = alarms.map { alarm -> PageValues in
             var values = Self.values(alarm, catalogue)
             guard let record = records.first(where: { $0.endedAt == nil && $0.isOf(alarm) }) else { return values }

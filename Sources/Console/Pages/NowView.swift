@@ -56,7 +56,7 @@ struct NowView {
         return [
             "summary": .text(summary(critical)), "isBad": .flag(critical > 0 || running.isEmpty),
             "isFair": .flag(critical == 0 && !snapshot.alarms.isEmpty && !running.isEmpty),
-            "readAt": .text(Figures.clock(snapshot.readAt)),
+            "readAt": .text(Figures.clock(snapshot.readAt)), "zone": .text(Figures.zoneName),
             "figures": .list(figures(sent, failed)), "chart": .drawing(chart.markup),
             "chartTop": .text(Figures.short(chart.top)), "chartWords": .text(chart.words),
             "sentTotal": .text(Figures.count(sent)), "failedTotal": .text(Figures.count(failed)),
@@ -84,7 +84,8 @@ struct NowView {
     /// A delivery, with the gateways that limit it, as its children report them.
     private func delivery(_ row: DeliveryProgress) -> PageValues {
         let standing = snapshot.deliveries.standings[row.id]
-        var values = DeliveryWords(row: row, catalogue: catalogue, standing: standing).summary
+        let lastCount = snapshot.deliveries.lastCounts[row.id]
+        var values = DeliveryWords(row: row, catalogue: catalogue, standing: standing, lastCount: lastCount).summary
         if let slow = slowGateways[row.id] {
             let names = slow.joined(separator: ", ")
             values["slow"] = .group(["words": .text(catalogue.text(.gatewaySlowHint, names))])

@@ -16,7 +16,7 @@ enum Phrase: String, Sendable, CaseIterable {
         busyText, conflictTitle,
         conflictText, failedTitle, failedText, backToNow
     // Now.
-    case nowTitle, asOf, utc, liveOn, livePause, liveResume, livePaused, liveLost, summaryWell,
+    case nowTitle, asOf, liveOn, livePause, liveResume, livePaused, liveLost, summaryWell,
         summaryWarnings, summaryCritical, summaryNoHost, figuresTitle, figureRate,
         figureRateUnit, figureFlight, figureFlightUnit, figureWaiting, figureWaitingUnit, figureSent, figureSentUnit,
         figureLatency, figureLatencyUnit, hourTitle, hourAgo, hourNow, hourPartial, chartEmpty, chartWords, chartBar,
@@ -35,8 +35,8 @@ enum Phrase: String, Sendable, CaseIterable {
         chooseTwo, chooseOneRow, chooseSome, duplicateVariants, archiveTitle, archiveText,
         unarchiveTitle, unarchiveText, archiveOnlyEnded, auditArchive, auditUnarchive
     // The comparison of two deliveries.
-    case compareTitle, compareWith, compareNumber, columnDifference, compareFirst, compareSecond, compareFacts,
-        compareSame, compareNote, compareNothing, compareMore, compareLess, compareUnclear, compareRunning
+    case compareTitle, compareWith, compareNumber, compareNumberWrong, columnDifference, compareFirst, compareSecond,
+        compareFacts, compareSame, compareNote, compareNothing, compareMore, compareLess, compareUnclear, compareRunning
     // States of deliveries.
     case stateEditing, stateAnalysing, stateReady, stateAwaited, stateUnrequested, stateApproved, stateRejected,
         statePending, statePreparing,
@@ -51,6 +51,7 @@ enum Phrase: String, Sendable, CaseIterable {
         aboutSeeds, aboutNamed, aboutRecalled, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy,
         aboutScheduledBy, aboutAnalysedBy,
         aboutValid, aboutAfterStart, contentTitle, contentNote, factRate, factLimitedBy, factLeft, factLeftPlanned,
+        factLeftUnknown,
         outcomeTotal, chartOutcomes, chartReactions, chartByMinute, chartByHour, chartByDay, chartByWeek,
         chartBusiest, chartTable, columnTime, perHour, perDay, perWeek,
         doneStart, donePause, doneResume, doneResumeEarly, doneStop, funnelTitle, funnelTarget, funnelSent,
