@@ -66,7 +66,7 @@ struct NowView {
             "deliveries": .list(snapshot.deliveries.rows.map(delivery)),
             "hasDeliveries": .flag(!snapshot.deliveries.rows.isEmpty),
             "queues": .list(queues), "hasQueues": .flag(!snapshot.queues.isEmpty),
-            "standing": .text(catalogue.text(.queueStanding, Figures.count(standing))),
+            "standing": .text(catalogue.text(.queueStanding, count: standing, Figures.count(standing))),
             "hasStanding": .flag(standing > 0),
             "hosts": .list(rows.hosts(running)), "hasHosts": .flag(!running.isEmpty),
             "children": .list(rows.children(children)), "hasChildren": .flag(!children.isEmpty),
