@@ -20,7 +20,7 @@ import Testing
         }
         let command = words.remedy(alarm("host_gone", "look at that host: pushmta host remove 7"))
         #expect(command?.words == "Look at that host: pushmta host remove 7" && command?.isOwn == false)
-        #expect(words.remedy(alarm("delivery_waiting", "")) == nil)
+        #expect(words.remedy(alarm("delivery_waiting", ""))?.words == nil)
     }
 
     @Test(

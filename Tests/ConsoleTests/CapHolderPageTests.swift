@@ -22,6 +22,12 @@ import Testing
     @Test func itsAnalysisNamesTheDeliveriesThatHoldIt() async throws {
         let site = try await ConsoleSite.start()
         try await site.subscriptions(12)
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'c', 'k', 'x');
+            UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential)
+            """
+        )
         try await site.admin.setFrequencyCap(
             FrequencyCapRow(service: "shop", name: "week", maxMessages: 1, unit: .days, length: 7)
         )
@@ -40,7 +46,7 @@ import Testing
         let question = try await mia.get("/deliveries/\(id)/start").text
         #expect(question.contains("nobody would get this delivery"), "\(question)")
         #expect(try await mia.get("/deliveries/\(first)/start").text.contains("12 messages are prepared."))
-        try await site.admin.stopDelivery(first)
+        try await site.admin.rescheduleDelivery(first, to: nil)
         let later = try await mia.get("/deliveries/\(id)").text
         #expect(!later.contains("held by deliveries") && later.contains("week: "))
         await site.close()

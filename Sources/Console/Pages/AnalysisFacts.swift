@@ -36,7 +36,7 @@ struct AnalysisFacts: Sendable {
                 counts: counts,
                 isPartial: isPartial,
                 caps: isCapped ? try await store.frequencyCaps(ofDelivery: id) : [],
-                holders: isCapped ? try await store.capHolders(ofDelivery: id, limit: maxHolders) : .none
+                holders: isCapped ? try await store.capHolders(ofDelivery: id, limit: maxHolders) : .empty
             )
         }
         return AnalysisFacts(

@@ -18,7 +18,7 @@ package struct CapHolders: Sendable, Hashable {
     /// How many there are.
     package let count: Int64
 
-    package static let none = CapHolders(largest: [], count: 0)
+    package static let empty = CapHolders(largest: [], count: 0)
 }
 
 extension Store {
