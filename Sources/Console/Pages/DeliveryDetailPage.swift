@@ -382,8 +382,7 @@ struct DeliveryDetailPage: Sendable {
                 let rows = problems.map { problem -> PageValues in
                     [
                         "subject": .text(problem.subject), "place": .text(problem.pointer),
-                        "problem": .text(Figures.inZone(problem.problem).asSentence),
-                        "remedy": .text(problem.remedy.asSentence),
+                        "problem": .text(Figures.inZone(problem.problem)), "remedy": .text(problem.remedy),
                     ]
                 }
                 values["problems"] = .group(["rows": .list(rows)])
