@@ -925,12 +925,12 @@ def test_analyse(site, browser):
     browser.has("The delivery is recalled")
     check(site.state(delivery) == "recalled", f"it is {site.state(delivery)}")
     browser.judge_here("delivery-recalled")
-    # Apps remove what has left; the page counts what no device has confirmed.
+    # Apps remove what has left; the page counts those that were not asked yet.
     browser.open(f"/deliveries/{delivery}/recall")
     browser.find("#field-reason").send_keys("Wrong price")
     browser.find("#field-mode option[value=remove]").click()
     browser.find("form.declare button.main").click()
-    browser.has("Removal not confirmed yet")
+    browser.has("Removal not requested yet")
     browser.has("Delivery that replaces or removes it")
     browser.judge_here("delivery-removed")
 

@@ -130,7 +130,7 @@ import Testing
         try await prepare(site, findings)
         let ready = try await mia.get("/deliveries/\(id)").text
         for words in [
-            "Sending takes at least", "<bdi>1 h 0 min</bdi>", "The last message leaves at the earliest",
+            "Minimum sending time", "<bdi>1 h 0 min</bdi>", "Last message leaves no earlier than",
             "Wave 2 begins at ",
         ] {
             #expect(ready.contains(words), "\(words)")
@@ -139,6 +139,15 @@ import Testing
         for words in ["50 % · The rest", "7 messages are prepared. Its plan says when messages leave."] {
             #expect(question.contains(words), "\(words)")
         }
+        // The rate says nothing about the second wave.
+        try await site.admin.startDelivery(id)
+        while let job = try await site.admin.claimDeliveriesToPrepare(host: "a").first {
+            while try await !site.admin.prepareChunk(job).done {}
+        }
+        let facts = try await DeliveryFacts.read(site.admin, id, daysBelow: .max)
+        let view = DeliveryView(facts: facts, rate: 5, isLater: false, catalogue: .english, meanings: { _ in nil })
+        let left = try #require(view.timeLeft(5))
+        #expect(left.contains(/^at least (59 min|1 h) .*: [34] messages wait for their time$/), "\(left)")
         await site.close()
     }
 
@@ -573,7 +582,7 @@ import Testing
         let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
         try await site.admin.stopDelivery(child)
         let page = try await mia.get(path).text
-        for words in ["Removal not confirmed yet</dt><dd><bdi>7<", "Too late</dt><dd><bdi>0<"] {
+        for words in ["Removal not requested</dt><dd><bdi>7<", "Too late, or not confirmed</dt><dd><bdi>0<"] {
             #expect(page.contains(words), "\(words): \(page)")
         }
         await site.close()
@@ -613,7 +622,7 @@ import Testing
         #expect(try await operate.post(path, form: form).status == .seeOther)
         // Nothing was sent, and nobody knows yet whom the second delivery reaches.
         let page = try await operate.get("/deliveries/\(id)").text
-        #expect(page.contains("Not replaced yet") && !page.contains("Removal not confirmed yet"), "\(page)")
+        #expect(page.contains("Not replaced yet") && !page.contains("Removal not requested"), "\(page)")
         await site.close()
     }
 

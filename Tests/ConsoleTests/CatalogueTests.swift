@@ -191,7 +191,7 @@ import Testing
         let catalogue = Catalogue.english
         #expect(catalogue.reason("hold_out")?.contains("hold-out of the experiment") == true)
         #expect(
-            catalogue.text(.chartWords, count: 2, "{1}", "12:03").contains(
+            catalogue.text(.chartWords, count: 2, "{1}", "12:03 UTC").contains(
                 "The busiest minute was 12:03 UTC, with {1} messages."
             )
         )

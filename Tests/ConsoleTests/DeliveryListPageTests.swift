@@ -71,6 +71,9 @@ import Testing
         while try await !site.admin.prepareChunk(job).done {}
         _ = try await site.admin.endAnalysis(of: job, AnalysisFindings())
         #expect(try await target() == "7")
+        try await site.sql("DO $$ BEGIN PERFORM pushmta.start_delivery(\(id), now() + interval '2 days'); END $$")
+        #expect(try await site.value("SELECT target FROM pushmta_engine.delivery WHERE id = \(id)") == "0")
+        #expect(try await target() == "7", "its messages are made again, and its approval is for so many")
         try await site.admin.rescheduleDelivery(id, to: nil)
         #expect(try await target() == "–", "it was taken back")
         await site.close()
@@ -141,6 +144,13 @@ import Testing
         let asked = try await reader.get("/deliveries/compare?a=\(first)").text
         #expect(asked.contains("href=\"\(path.replacing("&", with: "&amp;"))\""), "\(asked)")
         #expect(try await reader.get("/deliveries/\(first)").text.contains("/deliveries/compare?a=\(first)\""))
+        let typed = try await reader.get("/deliveries/compare?a=\(first)&b=abc")
+        #expect(typed.status == .unprocessableContent && typed.text.contains(#"value="abc""#))
+        #expect(typed.text.contains(Catalogue.english[.compareNumberWrong]))
+        // As on their pages.
+        try await site.sql("UPDATE pushmta_engine.service SET time_zone = 'Asia/Kolkata'")
+        let zoned = try await reader.get(path).text
+        #expect(zoned.contains(" Asia/Kolkata</bdi>") && !zoned.contains(" UTC</bdi>"), "\(zoned)")
         for wrong in ["", "?a=x", "?a=\(first)&b=999", "?a=999"] {
             #expect(try await reader.get("/deliveries/compare\(wrong)").status == .notFound, "\(wrong)")
         }

@@ -312,13 +312,38 @@ import Testing
         #expect(page.matches(of: sent).map { String($0.1) } == ["–", "–"], "\(page)")
         try await site.sql("UPDATE pushmta_engine.experiment SET counted_at = '2026-03-01 10:00:07Z'")
         let counted = try await mia.get(delivery).text
-        #expect(counted.matches(of: sent).map { String($0.1) } == ["0", "0"] && counted.contains("10:00:07"))
+        #expect(counted.matches(of: sent).map { String($0.1) } == ["0", "0"])
+        #expect(counted.contains("Results as of 2026-03-01 10:00:07"), "\(counted)")
         #expect(try await mia.get("\(delivery)/winner/1").status == .notFound)
         #expect(try await mia.post("\(delivery)/winner/1").status == .conflict)
         // Stopped before it was decided.
         try await site.admin.stopDelivery(id)
         let over = try await mia.get(delivery).text
         #expect(over.contains(">ended</span>") && !over.contains(">running</span>"))
+        await site.close()
+    }
+
+    /// Shares are not the reason if a frequency cap leaves nobody.
+    @Test func sizesAreNotDoubtedIfThereIsNoMessage() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
+        try await site.sql("UPDATE pushmta_engine.subscription SET opted_out = true")
+        let path = "\(draft)/experiment"
+        let form = [
+            "version": try await version(mia, path), "experiment.1.percent": "50", "experiment.2.percent": "50",
+            "experiment.2.title": "Hi",
+        ]
+        _ = try await mia.post(path, form: form)
+        let analysed = try await mia.post(
+            "\(draft)/analyse",
+            form: ["version": try await version(mia, "\(draft)/send")]
+        )
+        let delivery = analysed.headers[.location] ?? ""
+        let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
+        while try await !site.admin.prepareChunk(job).done {}
+        _ = try await site.admin.endAnalysis(of: job, AnalysisFindings())
+        let page = try await mia.get(delivery).text
+        #expect(page.contains("experiment-variants") && !page.contains("No variant can win"), "\(page)")
         await site.close()
     }
 

@@ -301,12 +301,49 @@ import Testing
         )
         let reader = try await site.session(.read)
         let now = try await reader.get("/").text
-        #expect(now.contains(#"<dt>Waiting</dt><dd><span class="value">861</span>"#), "\(now)")
+        #expect(now.contains(#"<dt>Due now</dt><dd><span class="value">861</span>"#), "\(now)")
         let page = try await reader.get("/deliveries/\(delivery)").text
         for word in ["Sent", "Failed", "Received"] {
             #expect(page.contains(#"<td class="right number" data-label="\#(word)">–</td>"#), "\(word)")
         }
         #expect(page.contains(#"data-label="Clicked">0</td>"#))
+        await site.close()
+    }
+
+    /// No queue has messages that wait for their wave.
+    @Test func whatIsNotDueIsNotSaidToBeNothing() async throws {
+        let site = try await ConsoleSite.start()
+        let delivery = try await site.delivery()
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.delivery SET state = 'in_progress', prepared = true, started_at = now(), target = 1200
+            WHERE id = \(delivery);
+            INSERT INTO pushmta_engine.delivery_part (delivery_id, log_day, application_id, external_account_id, state, not_before, size)
+            SELECT d.id, current_date, a.id, a.external_account_id, 'ready', now() + interval '1 hour', 1200
+            FROM pushmta_engine.delivery d, pushmta_engine.application a WHERE d.id = \(delivery) AND a.name = 'shop-ios'
+            """
+        )
+        let now = try await site.session(.read).get("/").text
+        #expect(now.contains("No message is due now.") && !now.contains("No messages are waiting"), "\(now)")
+        #expect(now.contains("Deliveries that stand still have 1,200 messages"), "\(now)")
+        #expect(now.contains(#/As of \d\d:\d\d:\d\d UTC</#))
+        await site.close()
+    }
+
+    /// The times of *Now* and of the alarms are those of the service, as on the pages of its deliveries.
+    @Test func nowHasTheZoneOfTheService() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.sql("UPDATE pushmta_engine.service SET time_zone = 'Asia/Kolkata'")
+        let reader = try await site.session(.read)
+        #expect(try await reader.get("/").text.contains(#/As of \d\d:\d\d:\d\d Asia\/Kolkata</#))
+        let id = try await site.delivery()
+        try await site.sql(
+            "UPDATE pushmta_engine.delivery SET state = 'paused', state_reason = 'x' WHERE id = \(id)"
+        )
+        #expect(try await reader.get("/alarms").text.contains(" Asia/Kolkata</span>"))
+        // Another service has another one.
+        try await site.admin.createService(name: "bank", label: "Bank")
+        #expect(try await reader.get("/alarms").text.contains(" UTC</span>"))
         await site.close()
     }
 

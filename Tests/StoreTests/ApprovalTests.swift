@@ -176,7 +176,10 @@ struct ApprovalTests {
         for (minutes, alarmCount) in [(50, 0), (10, 1), (0, 1)] {
             let start = "now() + interval '\(minutes) minutes'"
             try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = \(start) WHERE id = \(id)")
-            #expect(try await fixture.store.alarms(delivery: id).count == alarmCount, "\(minutes)")
+            let found = try await fixture.store.alarms(delivery: id)
+            #expect(found.count == alarmCount, "\(minutes)")
+            // It lasts from before the start until after it, and its text must be true all the time.
+            #expect(found.allSatisfy { $0.text.hasPrefix("its start is set for ") }, "\(found)")
         }
         try await approve(fixture, id)
         try await prepare(fixture)

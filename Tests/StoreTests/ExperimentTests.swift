@@ -78,6 +78,27 @@ struct ExperimentTests {
         #expect(later == 1)
     }
 
+    @Test("No variant shows more hits than messages sent: devices answer before outcomes are stored")
+    func earlyHits() async throws {
+        let (fixture, id) = try await running("decide_after => interval '1 hour'")
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.delivery_part SET sent = 10 WHERE id IN (SELECT min(p.id) FROM pushmta_engine.delivery_part p
+                WHERE p.delivery_id = \(id) AND p.cell = 1)
+            """
+        )
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.tracking_log (delivery_id, sequence, log_day, kind, first)
+            SELECT d.id, (1 << 27) + n, d.log_day, k, true FROM pushmta_engine.delivery d, generate_series(1, 12) n, generate_series(1, 2) k
+            WHERE d.id = \(id)
+            """
+        )
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.count_results(\(id))") == 1)
+        let first = try #require(try await fixture.store.experimentVariants(ofDelivery: id).first)
+        #expect(first.sent == 10 && first.received == 10 && first.clicked == 10 && first.converted == 0)
+    }
+
     @Test("Everybody is in one cell with all devices; shares and sums are right")
     func divided() async throws {
         let (fixture, id) = try await running("decide_after => interval '1 hour', hold_out_percent => 10")

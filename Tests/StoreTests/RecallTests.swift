@@ -37,7 +37,8 @@ struct RecallTests {
 
     private func report(_ fixture: StoreFixture, _ id: Int64) async throws -> RecallReport {
         let report = try required(try await fixture.store.recallReport(ofDelivery: id))
-        let sum = report.pending + report.unsent + report.replaced + report.removed + report.tooLate
+        let seen = report.replaced + report.removed + report.unreached + report.tooLate
+        let sum = report.pending + report.unsent + seen
         #expect(report.target == sum, "\(report)")
         #expect(try await fixture.assertEquation(id))
         return report
@@ -110,7 +111,12 @@ struct RecallTests {
         batch.append(part, loaded, rows: 0..<10, .sent)
         _ = try await fixture.store.storeOutcomes(batch)
         let told = try await report(fixture, id)
-        #expect(told.replaced == 10 && told.tooLate == 7 && told.removed == 0 && told.child == child)
+        #expect(told.replaced == 10 && told.unreached == 6 && told.removed == 0 && told.child == child)
+        #expect(told.tooLate == 1, "somebody had opened it")
+        // What its end leaves is never replaced, but that is no reason to count it as opened.
+        try await fixture.store.stopDelivery(child)
+        let stopped = try await report(fixture, id)
+        #expect(stopped.replaced == 10 && stopped.unreached == 6 && stopped.tooLate == 1)
         #expect(try await refusal { try await fixture.store.recallDelivery(id, reason: "again") } == "PM185")
         #expect(try await refusal { try await fixture.store.recallDelivery(child, reason: "again") } == "PM185")
     }
@@ -143,7 +149,7 @@ struct RecallTests {
             """
         )
         let told = try await report(fixture, id)
-        #expect(told.removed == 2 && told.replaced == 0 && told.tooLate == 15)
+        #expect(told.removed == 2 && told.replaced == 0 && told.unreached == 15 && told.tooLate == 0)
         // Before the logs of its day are deleted.
         try await fixture.sql(
             """
@@ -152,7 +158,48 @@ struct RecallTests {
         )
         try await fixture.sql("DELETE FROM pushmta_engine.tracking_log")
         let kept = try await report(fixture, id)
-        #expect(kept.removed == 2 && kept.tooLate == 15)
+        #expect(kept.removed == 2 && kept.unreached == 15)
+    }
+
+    @Test(
+        "A number of the report keeps its meaning: what was opened is too late from the recall on, and the rest is not",
+        arguments: [true, false]
+    )
+    func lasting(isListed: Bool) async throws {
+        let (fixture, id) = try await underWay()
+        let child = try required(
+            try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
+        )
+        _ = try await fixture.store.finishRest()
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.tracking_log (delivery_id, subscription_id, sequence, log_day, kind)
+            SELECT b.delivery_id, b.subscription_id, b.sequence, b.log_day, 2 FROM pushmta_engine.broad_log b
+            WHERE b.delivery_id = \(id) AND b.sequence BETWEEN 3 AND 6
+            """
+        )
+        var reports = [try await report(fixture, id)]
+        if isListed {
+            while try await fixture.store.listRecalled() {}
+            reports.append(try await report(fixture, id))
+            try await fixture.prepare(partSize: 100)
+            reports.append(try await report(fixture, id))
+        }
+        try await fixture.store.stopDelivery(child)
+        while try await fixture.store.listRecalled() {}
+        reports.append(try await report(fixture, id))
+        #expect(reports.map(\.unreached) == reports.map { _ in 13 })
+        #expect(reports.map(\.tooLate) == reports.map { _ in 4 })
+        // One that has begun is the last one.
+        guard !isListed else { return }
+        // A rejection drops the messages of the next one.
+        let other = try required(
+            try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
+        )
+        while try await fixture.store.listRecalled() {}
+        #expect(try await fixture.store.returnDelivery(other, reason: "bert rejected it: typo") == .stopped)
+        let rejected = try await report(fixture, id)
+        #expect(rejected.unreached == 13 && rejected.tooLate == 4)
     }
 
     /// The SQLSTATE of a refused call in SQL; nil if it was not refused.

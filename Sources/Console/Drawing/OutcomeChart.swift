@@ -72,13 +72,14 @@ struct OutcomeChart {
             guard (0..<Double(Self.minutes)).contains(age) else { return "" }
             let x = Bar.number((Double(Self.minutes - 1) - age) * Self.step + Self.step / 2)
             let style = record.alarm.severity == .critical ? "onset bad" : "onset fair"
-            let words = "\(Figures.time(record.beganAt)) \(record.alarm.fullSubject): \(record.alarm.text)"
+            let text = Figures.inZone(record.alarm.text)
+            let words = "\(Figures.time(record.beganAt)) \(record.alarm.fullSubject): \(text)"
             return
                 "<g><title>\(Markup.escaped(words))</title><line class=\"\(style)\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"100\"/></g>"
         }.joined()
     }
 
     private func minute(_ age: Int) -> String {
-        String(Figures.clock(now.addingTimeInterval(Double(-age * 60))).prefix(5))
+        "\(Figures.clock(now.addingTimeInterval(Double(-age * 60))).prefix(5)) \(Figures.zoneName)"
     }
 }

@@ -26,9 +26,16 @@ struct AlarmsPage: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let (alarms, records) = try await responder.database.run { store in
-            (try await store.alarms(), try await store.alarmHistory(limit: Self.maxRows))
+        let (alarms, records, clock) = try await responder.database.run { store in
+            (
+                try await store.alarms(), try await store.alarmHistory(limit: Self.maxRows),
+                try await store.commonClock()
+            )
         }
+        return Figures.$zone.withValue(clock) { page(call, alarms, records) }
+    }
+
+    private func page(_ call: ConsoleCall, _ alarms: [AlarmRow], _ records: [AlarmRecord]) -> ConsoleReply {
         let rows = alarms.map { alarm -> PageValues in
             var values = Self.values(alarm, catalogue)
             guard let record = records.first(where: { $0.endedAt == nil && $0.isOf(alarm) }) else { return values }
@@ -62,12 +69,15 @@ struct AlarmsPage: Sendable {
 
     private static func values(_ alarm: AlarmRow, _ catalogue: Catalogue) -> PageValues {
         let path = path(alarm)
+        let words = AlarmWords(catalogue: catalogue)
+        let remedy = words.remedy(alarm)
         return [
             "subjectPath": .text(path ?? ""), "hasPath": .flag(path != nil),
             "severity": .text(catalogue[alarm.severity == .critical ? .severityCritical : .severityWarning]),
             "isCritical": .flag(alarm.severity == .critical), "subject": .text(alarm.fullSubject),
-            "text": .text(alarm.text),
-            "remedy": .text(alarm.remedy), "hasRemedy": .flag(!alarm.remedy.isEmpty),
+            "text": .text(words.text(alarm)),
+            "remedy": .text(remedy?.words ?? ""), "hasRemedy": .flag(remedy != nil),
+            "isOwnRemedy": .flag(remedy?.isOwn == true),
             "since": .text(alarm.since.map { Figures.time($0) } ?? ""), "hasSince": .flag(alarm.since != nil),
         ]
     }
@@ -89,6 +99,7 @@ struct AlarmsPage: Sendable {
         case "delivery": Int64(alarm.subject).map { "/deliveries/\($0)" }
         case "deliveries": "/deliveries?state=pending"
         case "host", "child": "/hosts"
+        case "signal": SignalPages.path
         default: nil
         }
     }

@@ -3,13 +3,15 @@ import Store
 
 /// The analysis of a delivery that has not begun, on the delivery's page.
 struct AnalysisView {
-    let analysis: DeliveryAnalysisRow
-    let counts: [DeliveryCountRow]
+    let read: AnalysisFacts
     let catalogue: Catalogue
 
     /// The rows of a table: the largest numbers.
     private static let maxRows = 10
     private static let waveID = "wave"
+
+    private var analysis: DeliveryAnalysisRow { read.analysis }
+    private var counts: [DeliveryCountRow] { read.counts }
 
     private var isRunning: Bool { analysis.state == .analysing && !analysis.isFinished }
 
@@ -27,13 +29,46 @@ struct AnalysisView {
 
     var values: PageValues {
         let samples = self.samples
-        return [
+        var values: PageValues = [
             "isRunning": .flag(isRunning), "hasNumbers": .flag(hasNumbers), "note": .text(note),
             // A start that is planned ahead is no fault, and the note says enough of it.
             "isDropped": .flag(!analysis.remadeBecause.isEmpty && !(analysis.wasTooOld && hasNumbers)),
             "why": .text(Figures.inZone(analysis.remadeBecause)),
             "analysisFacts": .list(facts), "groups": .list(groups), "samples": .list(samples),
             "hasSamples": .flag(!samples.isEmpty),
+        ]
+        if let leftOut = read.leftOut {
+            values["leftOut"] = .group(["reasons": .list(leftOut.counts.map { reason($0, leftOut) })])
+            if !leftOut.holders.largest.isEmpty { values["held"] = .group(held(leftOut.holders)) }
+        }
+        return values
+    }
+
+    /// Why people were left out, and by which frequency caps.
+    private func reason(_ row: BoundedCount, _ leftOut: AnalysisFacts.LeftOut) -> PageValues {
+        let count = Figures.count(row.count)
+        let caps = row.name == AnalysisFacts.capReason ? catalogue.facts(of: leftOut.caps).map { $0.value } : []
+        let meaning = (catalogue.reason(row.name) ?? row.name).capitalisedFirst
+        return [
+            "reason": .text(([meaning] + caps).joined(separator: ". ")),
+            "count": .text(leftOut.isPartial ? catalogue.text(.atLeast, count) : count),
+        ]
+    }
+
+    /// The deliveries that hold a frequency cap and have not left.
+    private func held(_ holders: CapHolders) -> PageValues {
+        let rows = holders.largest.map { holder -> PageValues in
+            let count = catalogue.text(.capHolder, count: holder.messages, Figures.count(holder.messages))
+            return [
+                "holderID": .text("\(holder.delivery)"), "holderName": .text(holder.label),
+                "holderWords": .text("\(count) · \(holder.caps.joined(separator: ", "))"),
+            ]
+        }
+        let others = holders.count - Int64(rows.count)
+        return [
+            "words": .text(catalogue[.capHeld]), "holders": .list(rows), "remedy": .text(catalogue[.capHeldRemedy]),
+            "others": .text(others > 0 ? catalogue.text(.capHeldOthers, count: others, Figures.count(others)) : ""),
+            "hasOthers": .flag(others > 0),
         ]
     }
 

@@ -28,7 +28,9 @@ struct ComparePage: Sendable {
         [
             ConsoleRoute(.get, Self.path, .role(.read)) { call in
                 guard let first = Self.id(call, Name.first) else { throw ConsoleProblem.notFound }
-                guard let second = Self.id(call, Name.second) else { return try await ask(first) }
+                guard let second = Self.id(call, Name.second) else {
+                    return try await ask(first, typed: call.query[Name.second]?.trimmed ?? "")
+                }
                 return try await compare(first, second)
             }
         ]
@@ -38,7 +40,8 @@ struct ComparePage: Sendable {
         (call.query[name]?.trimmed).flatMap { Int64($0) }
     }
 
-    private func ask(_ first: Int64) async throws -> ConsoleReply {
+    /// - Parameter typed: what was given as the second one and is no number; "" if nothing was.
+    private func ask(_ first: Int64, typed: String) async throws -> ConsoleReply {
         let (progress, page) = try await responder.database.run { store in
             let names = try await store.applicationNames(ofDeliveries: [first])[first] ?? []
             return (
@@ -52,9 +55,17 @@ struct ComparePage: Sendable {
         let rows = page.rows.filter { $0.progress.id != first && $0.progress.target > 0 }.prefix(Self.maxOffered)
         let ask: PageValues = [
             "first": .text("\(first)"), "label": .text(DeliveryWords(row: progress, catalogue: catalogue).name),
-            "offers": .list(rows.map { offer($0, beside: first) }),
+            "offers": .list(rows.map { offer($0, beside: first) }), "typed": .text(typed),
+            "isWrong": .flag(!typed.isEmpty),
         ]
-        return .page(ConsolePage("compare", title: catalogue[.compareTitle], ["ask": .group(ask)]))
+        return .page(
+            ConsolePage(
+                "compare",
+                title: catalogue[.compareTitle],
+                ["ask": .group(ask)],
+                status: typed.isEmpty ? .ok : .unprocessableContent
+            )
+        )
     }
 
     private func offer(_ row: ListedDelivery, beside first: Int64) -> PageValues {
@@ -69,9 +80,12 @@ struct ComparePage: Sendable {
         let (sides, shares) = try await responder.database.run { store in
             var sides: [Side] = []
             for id in [first, second] {
+                let progress = try await store.deliveryProgress(id)
                 sides.append(
                     Side(
-                        progress: try await store.deliveryProgress(id),
+                        progress: progress,
+                        lastCount: try await store.lastCounts(of: [progress])[id],
+                        clock: try await store.clock(ofDelivery: id),
                         applications: try await store.applicationNames(ofDeliveries: [id])[id] ?? [],
                         content: ContentForm.values(json: try await store.content(ofDelivery: id))
                     )
@@ -102,6 +116,10 @@ extension ComparePage {
     /// A delivery of the comparison.
     private struct Side: Sendable {
         let progress: DeliveryProgress
+        /// What its last analysis counted, if its messages are made again.
+        let lastCount: Int64?
+        /// That of its services, as on its page; nil for UTC.
+        let clock: ZoneClock?
         let applications: [String]
         /// The texts of its content, by their places.
         let content: [String: String]
@@ -148,14 +166,19 @@ extension ComparePage {
             (.columnState, { catalogue.state($0.progress.state) }),
             (.factApplications, { $0.applications.joined(separator: ", ") }),
             (.columnCategory, { $0.progress.category ?? "" }),
-            (.funnelTarget, { Figures.count($0.progress.target) }),
+            (.funnelTarget, { target($0) }),
             (.factStarted, { $0.progress.startedAt.map { Figures.minute($0) } ?? "" }),
             (.factFinished, { $0.progress.finishedAt.map { Figures.minute($0) } ?? "" }),
             (.factDuration, { duration($0.progress) }),
         ]
-        return rows.map { phrase, text in
-            ["name": .text(catalogue[phrase]), "first": .text(text(sides[0])), "second": .text(text(sides[1]))]
+        return rows.map { phrase, text -> PageValues in
+            let shown = sides.map { side in Figures.$zone.withValue(side.clock) { text(side) } }
+            return ["name": .text(catalogue[phrase]), "first": .text(shown[0]), "second": .text(shown[1])]
         }
+    }
+
+    private func target(_ side: Side) -> String {
+        DeliveryWords(row: side.progress, catalogue: catalogue, lastCount: side.lastCount).target
     }
 
     private func duration(_ row: DeliveryProgress) -> String {

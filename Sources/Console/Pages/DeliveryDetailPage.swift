@@ -22,8 +22,6 @@ struct DeliveryDetailPage: Sendable {
     ]
     /// The actions for which a page asks for confirmation.
     private static let confirmed: [DeliveryAction] = [.stop, .start, .request, .reschedule, .edit]
-    /// More combinations of application, locale and time zone than a delivery has.
-    private static let maxCounts: Int32 = 20_000
 
     var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -211,12 +209,10 @@ struct DeliveryDetailPage: Sendable {
         let start = moment.map { catalogue.text(.startAt, $0) } ?? catalogue[.startNow]
         let pending = Figures.count(row.pending)
         switch action {
-        case .start:
-            let count = catalogue.text(.analysisCount, count: row.pending, pending)
-            return (.startTitle, row.state == .ready ? "\(start) \(count)" : start, .startButton)
+        case .start: return (.startTitle, row.state == .ready ? "\(start) \(prepared(row))" : start, .startButton)
         case .request:
             let asked = moment.map { catalogue.text(.requestAt, $0) } ?? catalogue[.requestNow]
-            let count = catalogue.text(.analysisCount, count: row.pending, pending)
+            let count = prepared(row)
             return (.requestTitle, row.state == .ready ? "\(asked) \(count)" : asked, .requestButton)
         case .reschedule:
             let asked = needsApproval ? moment.map { catalogue.text(.requestAt, $0) } : nil
@@ -226,6 +222,12 @@ struct DeliveryDetailPage: Sendable {
         case .stop, .pause, .resume, .recall, .duplicate:
             return (.stopTitle, catalogue.text(.stopText, count: row.pending, pending), .stopButton)
         }
+    }
+
+    /// How many messages an analysed delivery has. One without any reaches nobody.
+    private func prepared(_ row: DeliveryProgress) -> String {
+        row.pending == 0
+            ? catalogue[.startNobody] : catalogue.text(.analysisCount, count: row.pending, Figures.count(row.pending))
     }
 
     /// - Parameters:
@@ -368,16 +370,10 @@ struct DeliveryDetailPage: Sendable {
         let id = progress.id
         switch progress.state {
         case .analysing, .ready, .pending:
-            guard
-                let analysis = try await responder.database.run({
-                    try await $0.analysis(ofDelivery: id, by: call.actor)
-                })
-            else { return ([:], nil) }
-            let counts = try await responder.database.run {
-                try await $0.counts(ofDelivery: id, limit: Self.maxCounts)
-            }
-            let view = AnalysisView(analysis: analysis, counts: counts, catalogue: catalogue)
-            let lastCount = analysis.finishedAt == nil ? nil : analysis.messages
+            let read = try await responder.database.run { try await AnalysisFacts.read($0, id, by: call.actor) }
+            guard let read else { return ([:], nil) }
+            let view = AnalysisView(read: read, catalogue: catalogue)
+            let lastCount = read.analysis.finishedAt == nil ? nil : read.analysis.messages
             return (view.isEmpty ? [:] : ["analysis": .group(view.values)], lastCount)
         case .editing:
             let problems = try await responder.database.run { try await $0.problems(ofDelivery: id) }

@@ -24,6 +24,8 @@ struct DeliveryFacts: Sendable {
         let exclusions: (counts: [BoundedCount], isPartial: Bool)
         /// Nil if it has none.
         let plan: DeliveryPlanRow?
+        /// When the last message leaves, at the earliest, if some wait for their time; nil if that is not known.
+        let endsAt: DatabaseTime?
         /// Its progress by time zone, if its plan goes by the recipient's clock.
         let zones: [DeliveryZone]
         let timeline: DeliveryTimeline
@@ -157,6 +159,8 @@ struct DeliveryFacts: Sendable {
             words: try await store.refusals(deliveries: all),
             exclusions: try await store.boundedExclusions(delivery: progress.id),
             plan: plan,
+            endsAt: (plan?.plannedMessages ?? 0) > 0 && !progress.state.isFinal
+                ? try await store.sendingEnd(ofDelivery: progress.id) : nil,
             zones: plan == nil ? [] : try await store.zones(ofDelivery: progress.id, limit: maxZones),
             timeline: timeline,
             clock: timeline.zone == ZoneMenu.utc ? nil : try await store.clock(ofZone: timeline.zone),

@@ -26,16 +26,22 @@ struct DeliveryListPage: Sendable {
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
         let query = DeliveryListQuery(call.query)
         let filter = query.filter
-        let (page, choices, standings) = try await responder.database.run { store in
+        let (page, choices, standings, lastCounts) = try await responder.database.run { store in
             let page = try await store.deliveryPage(filter, maxRows: Self.maxRows)
             return (
                 page, try await ListChoices.read(store, filter),
-                try await store.approvalStandings(of: page.rows.map(\.progress))
+                try await store.approvalStandings(of: page.rows.map(\.progress)),
+                try await store.lastCounts(of: page.rows.map(\.progress))
             )
         }
         let icons = try await ApplicationIcons.read(responder.database)
         var values: PageValues = [
-            "rows": .list(page.rows.map { row($0, icons, standings[$0.progress.id]) }),
+            "rows": .list(
+                page.rows.map { listed in
+                    let id = listed.progress.id
+                    return row(listed, icons, standings[id], lastCounts[id])
+                }
+            ),
             "hasRows": .flag(!page.rows.isEmpty),
             "text": .text(filter.text), "author": .text(filter.author), "since": .text(filter.since),
             "until": .text(filter.until), "list": .text(filter.exclusionList), "seed": .text(filter.seed),
@@ -58,8 +64,13 @@ struct DeliveryListPage: Sendable {
         return .page(ConsolePage("deliveries", title: catalogue[.deliveriesTitle], values))
     }
 
-    private func row(_ row: ListedDelivery, _ icons: ApplicationIcons, _ standing: ApprovalStanding?) -> PageValues {
-        let words = DeliveryWords(row: row.progress, catalogue: catalogue, standing: standing)
+    private func row(
+        _ row: ListedDelivery,
+        _ icons: ApplicationIcons,
+        _ standing: ApprovalStanding?,
+        _ lastCount: Int64?
+    ) -> PageValues {
+        let words = DeliveryWords(row: row.progress, catalogue: catalogue, standing: standing, lastCount: lastCount)
         var values = words.summary
         values["category"] = .text(row.progress.category ?? "")
         values["clickRate"] = .text(words.isInDays ? "–" : Figures.percent(row.clicked, of: row.sent))

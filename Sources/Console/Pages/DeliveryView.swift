@@ -80,15 +80,23 @@ struct DeliveryView {
         let binding = facts.reasons.limits.filter(\.binds)
             .map { "\($0.subject): \($0.limit) \($0.maximum)".trimmed }
         if !binding.isEmpty { pairs.append((.factLimitedBy, binding.joined(separator: ", "))) }
-        // What waits for its time does not depend on the rate.
-        let waiting = facts.reasons.plan?.plannedMessages ?? 0
-        let left = facts.count(.pending) - waiting
-        if row.prepared, left > 0, rate > 0 {
-            let time = catalogue.text(.about, Figures.duration(Double(left) / rate))
-            let words = waiting > 0 ? catalogue.text(.factLeftPlanned, time, Figures.count(waiting)) : time
-            pairs.append((.factLeft, words))
-        }
+        if let left = timeLeft(rate) { pairs.append((.factLeft, left)) }
         return pairs
+    }
+
+    /// When it ends at this rate. What waits for its time does not depend on the rate.
+    func timeLeft(_ rate: Double) -> String? {
+        let row = facts.progress
+        let waiting = facts.reasons.plan?.plannedMessages ?? 0
+        let left = Double(max(facts.count(.pending) - waiting, 0))
+        guard row.prepared, rate > 0, left > 0 || waiting > 0 else { return nil }
+        guard waiting > 0 else { return catalogue.text(.about, Figures.duration(left / rate)) }
+        // Without an analysis, only the next moment is known.
+        guard let end = facts.reasons.endsAt ?? facts.reasons.plan?.nextAt, end > row.now else {
+            return catalogue.text(.factLeftUnknown, Figures.count(waiting))
+        }
+        let seconds = Double(end.microsecondsSince1970 - row.now.microsecondsSince1970) / 1e6
+        return catalogue.text(.factLeftPlanned, Figures.duration(max(seconds, left / rate)), Figures.count(waiting))
     }
 
     private var outcomes: PageValues {

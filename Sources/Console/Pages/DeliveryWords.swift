@@ -7,6 +7,8 @@ struct DeliveryWords {
     let catalogue: Catalogue
     /// Nil if it needs no approval, or has begun, unless it was rejected.
     var standing: ApprovalStanding?
+    /// What its last analysis counted, if its messages are made again before its start.
+    var lastCount: Int64?
 
     var other: Int64 { row.ignored + row.notApplicable + row.canceled + row.unknown }
     /// Whether its messages are counted with its days.
@@ -22,12 +24,15 @@ struct DeliveryWords {
     /// Its name, or its number if it has none.
     var name: String { row.label.isEmpty ? catalogue.text(.unnamedDelivery, "\(row.id)") : row.label }
 
+    /// How many messages it has.
+    var target: String { isUncounted ? lastCount.map(count) ?? "–" : count(row.target) }
+
     var summary: PageValues {
         let ended = row.sent + row.failed + other
         return [
             "id": .text("\(row.id)"), "label": .text(name),
             "state": .text(state.words), "stateClass": .text(state.style),
-            "target": .text(isUncounted ? "–" : count(row.target)),
+            "target": .text(target),
             "sent": .text(count(row.sent)), "failed": .text(count(row.failed)),
             "pending": .text(count(row.pending)),
             "done": .text(isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)),

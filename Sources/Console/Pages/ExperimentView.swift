@@ -32,7 +32,8 @@ struct ExperimentView {
             "experimentState": .text(catalogue[state.words]), "experimentClass": .text(state.look),
             "experimentFacts": .list(facts),
             "rateName": .text(catalogue.text(.experimentRate, catalogue[ExperimentForm.name(row.metric)])),
-            "variantRows": .list(variants.map(variant)),
+            "variantRows": .list(variants.map(variant)), "counted": .text(counted),
+            "isCountedOnce": .flag(!counted.isEmpty),
             "conclusions": .list(conclusions.map { ["words": .text($0)] }),
             "hasConclusions": .flag(!conclusions.isEmpty),
         ]
@@ -72,9 +73,14 @@ struct ExperimentView {
         (delivery == .stopped || delivery == .recalled) && (row.state == .waiting || row.state == .running)
     }
 
+    /// From when the results are: they are counted at their own pace, later than the figures of the delivery.
+    private var counted: String { row.countedAt.map { catalogue.text(.experimentCounted, Figures.time($0)) } ?? "" }
+
     /// That no winner will be found, because a variant has too few messages; "" otherwise.
     private var doubt: String {
-        guard isMade, !delivery.isFinal, row.state == .waiting || row.state == .running,
+        // If it has no message at all, its analysis says why, and shares are not the reason.
+        guard isMade, variants.contains(where: { $0.messages > 0 }), !delivery.isFinal,
+            row.state == .waiting || row.state == .running,
             let least = variants.filter({ !$0.isRest }).min(by: { $0.messages < $1.messages })
         else { return "" }
         return catalogue.doubt(about: least.label, messages: least.messages, row.leastSample)
@@ -87,8 +93,6 @@ struct ExperimentView {
             (.experimentHoldOut, row.holdOutPercent > 0 ? RateNumber.shown(row.holdOutPercent) : ""),
             (.experimentDecides, decides.map(Figures.minute) ?? ""), (.experimentWinner, row.winnerLabel ?? ""),
             (.experimentDecidedAt, row.decidedAt.map(Figures.minute) ?? ""), (.columnReason, row.decision),
-            // Its results are counted at their own pace, later than the outcomes beside them.
-            (.experimentCounted, row.countedAt.map(Figures.time) ?? ""),
         ]
         return pairs.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
     }

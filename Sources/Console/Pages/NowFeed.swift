@@ -13,11 +13,15 @@ struct NowSnapshot: Sendable {
     let deliveries: Deliveries
     let hour: OutcomeHour
     let readAt: Date
+    /// The clock of the services; nil for UTC, also if they have several.
+    let clock: ZoneClock?
 
     /// The open deliveries that are shown, and how it is about their approvals.
     struct Deliveries: Sendable {
         let rows: [DeliveryProgress]
         let standings: [Int64: ApprovalStanding]
+        /// What their last analyses counted, by id, if their messages are made again.
+        let lastCounts: [Int64: Int64]
     }
 
     /// The maximum number of alarms read for the chart.
@@ -35,6 +39,7 @@ actor NowFeed {
         var queues: PacedFigure<[EngineFigures.Queue]>?
         var alarms: PacedFigure<[AlarmRow]>?
         var history: PacedFigure<[AlarmRecord]>?
+        var clock: PacedFigure<ZoneClock?>?
         /// The shortest response time of the database, most of which is the round trip.
         var trip = Duration.seconds(1)
     }
@@ -85,7 +90,8 @@ actor NowFeed {
         let language = Language.current
         if let known = rendered[language], known.readAt == snapshot.readAt { return known }
         let view = NowView(snapshot: snapshot, history: history, catalogue: pages.catalogue)
-        let html = pages.fragment("now-live", view.values)
+        let values = Figures.$zone.withValue(snapshot.clock) { view.values }
+        let html = pages.fragment("now-live", values)
         let part = NowPart(html: html, event: .html(html), readAt: snapshot.readAt)
         rendered[language] = part
         return part
@@ -119,7 +125,14 @@ actor NowFeed {
         }
         let deliveries = try await PacedFigure.read(known.deliveries, least: least, trip: trip * 4) {
             let rows = try await store.openDeliveries(limit: NowSnapshot.maxDeliveries)
-            return NowSnapshot.Deliveries(rows: rows, standings: try await store.approvalStandings(of: rows))
+            return NowSnapshot.Deliveries(
+                rows: rows,
+                standings: try await store.approvalStandings(of: rows),
+                lastCounts: try await store.lastCounts(of: rows)
+            )
+        }
+        let clock = try await PacedFigure.read(known.clock, least: hourPause, trip: trip * 2) {
+            try await store.commonClock()
         }
         let snapshot = NowSnapshot(
             hosts: hosts,
@@ -129,10 +142,11 @@ actor NowFeed {
             queues: queues.value,
             deliveries: deliveries.value,
             hour: hour.value,
-            readAt: Date()
+            readAt: Date(),
+            clock: clock.value
         )
         (known.hour, known.alarms, known.queues, known.deliveries) = (hour, alarms, queues, deliveries)
-        known.history = history
+        (known.history, known.clock) = (history, clock)
         return (snapshot, known)
     }
 }

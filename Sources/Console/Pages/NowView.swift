@@ -33,6 +33,11 @@ struct NowView {
 
     private var running: [HostRow] { snapshot.hosts.filter { $0.report.state != .stopped } }
     private var waiting: Int64 { waitingOf.values.reduce(0, +) }
+    /// Messages of the shown deliveries of which none can leave now, so that no queue has them.
+    private var standing: Int64 {
+        snapshot.deliveries.rows.filter { $0.standsStill || $0.state == .pending || $0.state == .paused }
+            .reduce(0) { $0 + $1.pending }
+    }
     private var oldest: Double { snapshot.queues.map(\.oldestSeconds).max() ?? 0 }
 
     var values: PageValues {
@@ -51,7 +56,7 @@ struct NowView {
         return [
             "summary": .text(summary(critical)), "isBad": .flag(critical > 0 || running.isEmpty),
             "isFair": .flag(critical == 0 && !snapshot.alarms.isEmpty && !running.isEmpty),
-            "readAt": .text(Figures.clock(snapshot.readAt)),
+            "readAt": .text(Figures.clock(snapshot.readAt)), "zone": .text(Figures.zoneName),
             "figures": .list(figures(sent, failed)), "chart": .drawing(chart.markup),
             "chartTop": .text(Figures.short(chart.top)), "chartWords": .text(chart.words),
             "sentTotal": .text(Figures.count(sent)), "failedTotal": .text(Figures.count(failed)),
@@ -61,6 +66,8 @@ struct NowView {
             "deliveries": .list(snapshot.deliveries.rows.map(delivery)),
             "hasDeliveries": .flag(!snapshot.deliveries.rows.isEmpty),
             "queues": .list(queues), "hasQueues": .flag(!snapshot.queues.isEmpty),
+            "standing": .text(catalogue.text(.queueStanding, count: standing, Figures.count(standing))),
+            "hasStanding": .flag(standing > 0),
             "hosts": .list(rows.hosts(running)), "hasHosts": .flag(!running.isEmpty),
             "children": .list(rows.children(children)), "hasChildren": .flag(!children.isEmpty),
             "isChildrenCut": .flag(children.count < snapshot.children.count),
@@ -77,7 +84,8 @@ struct NowView {
     /// A delivery, with the gateways that limit it, as its children report them.
     private func delivery(_ row: DeliveryProgress) -> PageValues {
         let standing = snapshot.deliveries.standings[row.id]
-        var values = DeliveryWords(row: row, catalogue: catalogue, standing: standing).summary
+        let lastCount = snapshot.deliveries.lastCounts[row.id]
+        var values = DeliveryWords(row: row, catalogue: catalogue, standing: standing, lastCount: lastCount).summary
         if let slow = slowGateways[row.id] {
             let names = slow.joined(separator: ", ")
             values["slow"] = .group(["words": .text(catalogue.text(.gatewaySlowHint, names))])

@@ -29,17 +29,6 @@ struct RecallFacts: Sendable {
         return RecallFacts(report: report, child: child)
     }
 
-    /// Messages whose replacement or removal may still come, or may have come without a word of the device.
-    var outstanding: Int64 {
-        guard let child else { return 0 }
-        let progress = child.progress
-        let unconfirmed = report.mode == .remove ? max(progress.sent - report.removed, 0) : 0
-        // Before its messages are made, nobody knows whom it reaches. If it was given up, another one may come.
-        let isOpen = isGivenUp || !progress.state.isFinal && !progress.prepared
-        let waiting = isOpen ? report.tooLate : progress.state.isFinal ? 0 : progress.pending
-        return min(unconfirmed + waiting, report.tooLate)
-    }
-
     /// Whether its second delivery has ended without having begun: the delivery can be recalled again.
     private var isGivenUp: Bool {
         guard let progress = child?.progress else { return false }
@@ -51,7 +40,7 @@ struct RecallFacts: Sendable {
         guard report.pending == 0 else { return false }
         guard let progress = child?.progress else { return true }
         guard progress.state.isFinal, progress.pending == 0 else { return false }
-        guard outstanding > 0, !isGivenUp, let end = progress.finishedAt else { return true }
+        guard report.mode == .remove, report.tooLate > 0, !isGivenUp, let end = progress.finishedAt else { return true }
         return end.advanced(byMilliseconds: Self.confirmationMilliseconds) <= now
     }
 }

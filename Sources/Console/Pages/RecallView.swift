@@ -19,7 +19,9 @@ struct RecallView {
     }
 
     private var pairs: [PageValues] {
-        let (report, outstanding) = (facts.report, facts.outstanding)
+        let report = facts.report
+        // What it has not reached at its end, it never will.
+        let isOver = report.childState?.isFinal == true
         var pairs: [(Phrase, String)] = [
             (.recalledReason, report.reason), (.recalledBy, report.recalledBy),
             (.columnPending, Figures.count(report.pending)), (.recallUnsent, Figures.count(report.unsent)),
@@ -28,12 +30,12 @@ struct RecallView {
         case .stop: break
         case .replace:
             pairs.append((.recallReplaced, Figures.count(report.replaced)))
-            pairs.append((.recallNotReplaced, Figures.count(outstanding)))
+            pairs.append((isOver ? .recallNeverReplaced : .recallNotReplaced, Figures.count(report.unreached)))
         case .remove:
             pairs.append((.recallRemoved, Figures.count(report.removed)))
-            pairs.append((.recallNotRemoved, Figures.count(outstanding)))
+            pairs.append((isOver ? .recallNeverRemoved : .recallNotRemoved, Figures.count(report.unreached)))
         }
-        pairs.append((.recallTooLate, Figures.count(report.tooLate - outstanding)))
+        pairs.append((report.mode == .remove ? .recallUnconfirmed : .recallTooLate, Figures.count(report.tooLate)))
         return pairs.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
     }
 }

@@ -118,9 +118,12 @@ enum Figures {
         return parts.count == 3 ? form.date(parts[0], parts[1], parts[2]) : text
     }
 
-    /// The time of day, in UTC.
+    /// The name of the page's zone.
+    static var zoneName: String { zone?.zone ?? ZoneMenu.utc }
+
+    /// The time of day in the page's zone.
     static func clock(_ date: Date) -> String {
-        let microseconds = Int64((date.timeIntervalSince1970 * 1e6).rounded())
-        return String(DatabaseTime(microsecondsSince1970: microseconds).internetText.dropFirst(11).prefix(8))
+        let time = DatabaseTime(microsecondsSince1970: Int64((date.timeIntervalSince1970 * 1e6).rounded()))
+        return String((zone?.text(at: time) ?? time.internetText).dropFirst(11).prefix(8))
     }
 }

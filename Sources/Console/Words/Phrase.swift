@@ -16,12 +16,12 @@ enum Phrase: String, Sendable, CaseIterable {
         busyText, conflictTitle,
         conflictText, failedTitle, failedText, backToNow
     // Now.
-    case nowTitle, asOf, utc, liveOn, livePause, liveResume, livePaused, liveLost, summaryWell,
+    case nowTitle, asOf, liveOn, livePause, liveResume, livePaused, liveLost, summaryWell,
         summaryWarnings, summaryCritical, summaryNoHost, figuresTitle, figureRate,
         figureRateUnit, figureFlight, figureFlightUnit, figureWaiting, figureWaitingUnit, figureSent, figureSentUnit,
         figureLatency, figureLatencyUnit, hourTitle, hourAgo, hourNow, hourPartial, chartEmpty, chartWords, chartBar,
         perMinute, legendSent, legendFailed, legendOther, underWay, nothingUnderWay, allDeliveries, queueTitle,
-        queueEmpty, queueLane, laneSingle, laneBatch, columnMessages, columnOldest, hostsNow, noHosts
+        queueEmpty, queueStanding, queueLane, laneSingle, laneBatch, columnMessages, columnOldest, hostsNow, noHosts
     // The list of deliveries.
     case deliveriesTitle, filterLabel, filterText, filterState, filterApplication, filterAny, filterButton,
         filterClear, columnDelivery, columnState, columnApplications, columnTarget, columnSent, columnFailed,
@@ -36,8 +36,8 @@ enum Phrase: String, Sendable, CaseIterable {
         archiveText,
         unarchiveTitle, unarchiveText, archiveOnlyEnded, auditArchive, auditUnarchive
     // The comparison of two deliveries.
-    case compareTitle, compareWith, compareNumber, columnDifference, compareFirst, compareSecond, compareFacts,
-        compareSame, compareNote, compareNothing, compareMore, compareLess, compareUnclear, compareRunning
+    case compareTitle, compareWith, compareNumber, compareNumberWrong, columnDifference, compareFirst, compareSecond,
+        compareFacts, compareSame, compareNote, compareNothing, compareMore, compareLess, compareUnclear, compareRunning
     // States of deliveries.
     case stateEditing, stateAnalysing, stateReady, stateAwaited, stateUnrequested, stateApproved, stateRejected,
         statePending, statePreparing,
@@ -52,6 +52,7 @@ enum Phrase: String, Sendable, CaseIterable {
         aboutSeeds, aboutNamed, aboutRecalled, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy,
         aboutScheduledBy, aboutAnalysedBy,
         aboutValid, aboutAfterStart, contentTitle, contentNote, factRate, factLimitedBy, factLeft, factLeftPlanned,
+        factLeftUnknown,
         outcomeTotal, chartOutcomes, chartReactions, chartByMinute, chartByHour, chartByDay, chartByWeek,
         chartBusiest, chartTable, columnTime, perHour, perDay, perWeek,
         doneStart, donePause, doneResume, doneResumeEarly, doneStop, funnelTitle, funnelTarget, funnelSent,
@@ -68,7 +69,8 @@ enum Phrase: String, Sendable, CaseIterable {
         duplicateButton, openDraft, earlierReturn, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
         analysisRunning, analysisNote, analysisKept, analysisDropped, analysisCount, analysisRendered,
         analysisRenderedOf, analysisRenderedEach, analysisSizes, analysisBytes, analysisRefused, analysisTakes,
-        analysisEnds, boundZone, boundHours, boundWave, boundWinner, byLocaleTitle,
+        analysisEnds, startNobody, capHeld, capHolder, capHeldOthers, capHeldRemedy, boundZone, boundHours, boundWave,
+        boundWinner, byLocaleTitle,
         byTimeZoneTitle, analysisSamples, analysisSamplesNote,
         problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditChange,
         auditSamples, auditMessagePreview
@@ -107,7 +109,7 @@ enum Phrase: String, Sendable, CaseIterable {
         recallAlready, recallSent,
         doneRecall, auditRecall, recalledTitle, recalledBy,
         recalledReason, recallUnsent, recallReplaced, recallRemoved, recallNotReplaced, recallNotRemoved,
-        recallTooLate, recallChild, recallOf, recallGivenUp
+        recallNeverReplaced, recallNeverRemoved, recallUnconfirmed, recallTooLate, recallChild, recallOf, recallGivenUp
     // The approval of a delivery.
     case approvalOwnAwaited, approvalOwnUnrequested, approvalStartsAtOnce, approvalStartsAt, approvalStartsOver,
         approvalStartsNever,
@@ -132,6 +134,8 @@ enum Phrase: String, Sendable, CaseIterable {
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
+    case alarmPausedRemedy, alarmReturnedRemedy, alarmRecallRemedy, alarmUnapprovedRemedy, alarmRecurrenceRemedy,
+        alarmAccountRemedy, alarmGatewayRemedy, alarmCredentialRemedy, alarmSignalRemedy
     case auditFilter, auditFilterButton, auditAlarm, auditAdded, auditChanged, auditRemoved
     case auditImport, auditImportUndo, auditTokenConfirm, auditTokenUndo
     case auditDeliveryAdd, auditDeliveryWeight

@@ -25,7 +25,7 @@ extension DrillSite {
         let last = try await recallReport(id)
         let replaced = last.mode == .replace ? told : 0
         expect(
-            last.pending == 0 && last.replaced == replaced && last.removed == 0
+            last.pending == 0 && last.replaced == replaced && last.removed == 0 && last.unreached == 0
                 && last.tooLate == seen - replaced && last.unsent == Int64(outcomes.count) - seen,
             "the report of delivery \(id) says \(last), but \(seen) of \(outcomes.count) messages may have been seen, "
                 + "and the second delivery sent \(told)"
@@ -39,7 +39,8 @@ extension DrillSite {
         guard let report = try await store().recallReport(ofDelivery: id) else {
             throw DrillFailure("delivery \(id) has no report of its recall")
         }
-        let sum = report.pending + report.unsent + report.replaced + report.removed + report.tooLate
+        let seen = report.replaced + report.removed + report.unreached + report.tooLate
+        let sum = report.pending + report.unsent + seen
         expect(report.target == sum, "the report of delivery \(id) adds up to \(sum): \(report)")
         return report
     }

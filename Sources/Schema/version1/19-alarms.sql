@@ -344,7 +344,8 @@ HAVING count(*) > 0
 UNION ALL
 -- When little time is left. It waits for a person, so nothing is broken.
 SELECT 'warning', 'delivery_unapproved', 'delivery', d.id::text,
-    format('it %s at %s UTC and is held: %s', CASE WHEN d.start_at <= now() THEN 'was to begin' ELSE 'begins' END,
+    -- The same before and after its start: the alarm may begin before it.
+    format('its start is set for %s UTC, and it is held: %s',
         to_char(d.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), d.gate),
     format('somebody who did not make it can approve it: pushmta delivery approve %s', d.id), NULL, d.id
 FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.gate <> '' AND d.analysed

@@ -729,6 +729,12 @@ CREATE FUNCTION pushmta_engine.api_analysis(wanted bigint) RETURNS SETOF pushmta
         SELECT * FROM pushmta.delivery_analysis a WHERE a.delivery_id = wanted $$;
 COMMENT ON FUNCTION pushmta_engine.api_analysis(bigint) IS 'The last analysis of one delivery, as the API shows it.';
 
+CREATE FUNCTION pushmta_engine.last_counts(deliveries bigint[]) RETURNS TABLE (delivery_id bigint, messages bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT a.delivery_id, a.messages FROM delivery_analysis a WHERE a.delivery_id = ANY(deliveries) AND a.finished_at IS NOT NULL $$;
+COMMENT ON FUNCTION pushmta_engine.last_counts(bigint[]) IS
+    'How many messages the last analysis of these deliveries has counted, also if they are made again before the start.';
+
 CREATE FUNCTION pushmta_engine.api_analysis_counts(wanted bigint, most integer) RETURNS SETOF pushmta.delivery_count
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT * FROM pushmta.delivery_count c WHERE c.delivery_id = wanted

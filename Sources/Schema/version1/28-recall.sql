@@ -17,6 +17,8 @@ CREATE TABLE pushmta_engine.recall (
     -- The parts up to this one are listed.
     listed_through bigint NOT NULL DEFAULT 0,
     listed_at timestamptz,
+    -- How many messages are the second delivery's targets, once all parts are listed.
+    listed bigint,
     -- How many devices have said that they removed it, once the logs that say so are gone.
     removed bigint
 );
@@ -211,7 +213,7 @@ BEGIN
     VALUES (delivery, mode, reason, who.kind, who.name, child)
     ON CONFLICT ON CONSTRAINT recall_pkey DO UPDATE SET mode = excluded.mode, reason = excluded.reason, kind = excluded.kind,
         name = excluded.name, recalled_at = excluded.recalled_at, child_id = excluded.child_id, listed_through = 0, listed_at = NULL,
-        earlier_ids = r.earlier_ids || array_remove(ARRAY[r.child_id], NULL);
+        listed = NULL, earlier_ids = r.earlier_ids || array_remove(ARRAY[r.child_id], NULL);
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN child;
 END $$;
@@ -302,7 +304,9 @@ BEGIN
     ORDER BY p.id, u.place;
     PERFORM set_config('pushmta.duty', '', true);
     UPDATE recall r SET listed_through = coalesce(parts[cardinality(parts)], r.listed_through),
-        listed_at = CASE WHEN cardinality(parts) < most THEN clock_timestamp() END
+        listed_at = CASE WHEN cardinality(parts) < most THEN clock_timestamp() END,
+        listed = CASE WHEN cardinality(parts) < most
+            THEN (SELECT count(*) FROM pushmta.delivery_target t WHERE t.delivery_id = due.child_id) END
     WHERE r.delivery_id = due.delivery_id;
     IF cardinality(parts) < most THEN
         PERFORM begin_recall(due.child_id);
@@ -317,8 +321,8 @@ COMMENT ON FUNCTION pushmta_engine.list_recalled(integer) IS
 CREATE VIEW pushmta.recall_report AS
 SELECT r.delivery_id, p.label, r.mode, r.reason, pushmta_engine.login_text(r.kind, r.name) AS recalled_by, r.recalled_at,
     r.child_id AS recall_delivery_id, c.state AS recall_state, p.target, p.pending,
-    p.target - p.pending - p.sent - p.unknown AS unsent, x.replaced, x.removed,
-    p.sent + p.unknown - x.replaced - x.removed AS too_late
+    p.target - p.pending - p.sent - p.unknown AS unsent, x.replaced, x.removed, u.unreached,
+    p.sent + p.unknown - x.replaced - x.removed - u.unreached AS too_late
 FROM pushmta_engine.recall r
 JOIN pushmta.delivery_progress p ON p.id = r.delivery_id
 LEFT JOIN pushmta.delivery_progress c ON c.id = r.child_id
@@ -328,20 +332,37 @@ CROSS JOIN LATERAL (SELECT CASE r.mode WHEN 'replace' THEN coalesce(c.sent, 0) E
         JOIN pushmta_engine.broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id AND b.sequence = t.sequence AND b.status IN (1, 9)
         WHERE d.id = r.delivery_id)) ELSE 0 END AS removed
     -- Counted once, not for each column.
-    OFFSET 0) x;
+    OFFSET 0) x
+CROSS JOIN LATERAL (SELECT CASE WHEN r.child_id IS NULL THEN 0
+        WHEN c.prepared THEN c.pending + CASE c.state WHEN 'stopped' THEN c.canceled ELSE 0 END
+        -- Its messages are not made, or no more. Before they are listed: those of its applications that nobody has opened.
+        ELSE coalesce(r.listed, (SELECT sum(s.sent + s.unknown + CASE s.rest_status WHEN 9 THEN s.size - s.handed_over - s.sent - s.failed
+                - s.ignored - s.not_applicable - s.canceled - s.unknown ELSE 0 END)::bigint FROM pushmta_engine.delivery_part s
+            JOIN pushmta_engine.delivery_application a ON a.delivery_id = r.child_id AND a.application_id = s.application_id
+            WHERE s.delivery_id = r.delivery_id) - (SELECT count(*) FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.tracking_log t ON t.log_day = d.log_day AND t.delivery_id = d.id AND t.kind = 2 AND t.first
+            JOIN pushmta_engine.broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id AND b.sequence = t.sequence
+                AND b.status IN (1, 9)
+            JOIN pushmta_engine.delivery_part s ON s.id = b.part_id
+            JOIN pushmta_engine.delivery_application a ON a.delivery_id = r.child_id AND a.application_id = s.application_id
+            WHERE d.id = r.delivery_id), 0) - c.sent END AS n
+    OFFSET 0) w
+CROSS JOIN LATERAL (SELECT greatest(least(w.n, p.sent + p.unknown - x.replaced - x.removed), 0) AS unreached) u;
 COMMENT ON VIEW pushmta.recall_report IS
     'What became of the messages of recalled deliveries, counted from their outcomes: target = pending + unsent + replaced + removed + '
-    'too_late. pending: without an outcome yet. unsent: stopped, failed or left out before they could be seen. replaced: the gateway took '
-    'the second message. removed: the device said so. too_late: all others that may have been seen.';
+    'unreached + too_late. pending: without an outcome yet. unsent: stopped, failed or left out before they could be seen. replaced: the '
+    'gateway took the second message. removed: the device said so. unreached: the second message has not left; it never will if the '
+    'second delivery was stopped, and there are none once it is finished. too_late: all others that may have been seen.';
 
 CREATE FUNCTION pushmta_engine.keep_removed(day date) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
-    UPDATE recall r SET removed = p.removed
+    UPDATE recall r SET removed = CASE r.mode WHEN 'remove' THEN p.removed END, listed = coalesce(r.listed, p.unreached)
     FROM pushmta_engine.delivery d, pushmta.recall_report p
-    WHERE d.id = r.delivery_id AND d.log_day = keep_removed.day AND p.delivery_id = r.delivery_id AND r.mode = 'remove'
-        AND r.removed IS NULL $$;
+    WHERE d.id = r.delivery_id AND d.log_day = keep_removed.day AND p.delivery_id = r.delivery_id
+        AND (r.mode = 'remove' AND r.removed IS NULL OR r.child_id IS NOT NULL AND r.listed IS NULL) $$;
 COMMENT ON FUNCTION pushmta_engine.keep_removed(date) IS
-    'Keeps how many messages of recalled deliveries of a day were removed, before the logs that say so are deleted.';
+    'Keeps how many messages of recalled deliveries of a day were removed, and how many the second delivery would have reached that was '
+    'stopped before they were listed, before the logs that say so are deleted.';
 
 CREATE FUNCTION pushmta_engine.recall_of(wanted bigint) RETURNS SETOF pushmta.recall_report
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

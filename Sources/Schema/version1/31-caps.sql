@@ -960,3 +960,37 @@ CREATE FUNCTION pushmta_engine.caps_of(wanted bigint) RETURNS SETOF pushmta.freq
         CROSS JOIN LATERAL cap_rules(wanted, v.service_id) r
         JOIN pushmta.frequency_cap c ON c.id = r.id ORDER BY c.service, c.name $$;
 COMMENT ON FUNCTION pushmta_engine.caps_of(bigint) IS 'The frequency caps that a delivery is subject to.';
+
+CREATE FUNCTION pushmta_engine.cap_holders(wanted bigint, most integer)
+    RETURNS TABLE (delivery_id bigint, label text, caps text[], messages bigint, deliveries bigint) LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+    WITH left_out AS MATERIALIZED (
+        -- A sample. What preparation leaves out first are neighbours, so these are few blocks.
+        SELECT a.service_id, (p.id >> 12)::integer AS block, bits_at((p.id & 4095)::integer, 1)::bit varying AS persons
+        FROM (SELECT x.subscription_id FROM pushmta_engine.delivery d
+            JOIN exclusion_log x ON x.log_day = d.log_day AND x.delivery_id = d.id
+            WHERE d.id = wanted AND x.reason = 'frequency_cap' LIMIT 1000) x
+        JOIN subscription s ON s.id = x.subscription_id
+        JOIN application a ON a.id = s.application_id
+        CROSS JOIN LATERAL (SELECT coalesce(s.person_id, s.id)) p(id)
+        GROUP BY 1, 2
+    )
+    SELECT o.id, o.label, array_agg(DISTINCT r.name ORDER BY r.name), o.target, count(*) OVER ()
+    FROM capped_delivery p
+    CROSS JOIN LATERAL cap_rules(wanted, p.service_id) r
+    -- As in reached_persons. A folded day has no delivery that could still be stopped.
+    JOIN capped_delivery h ON h.service_id = p.service_id AND h.delivery_id <> p.delivery_id
+        AND h.day > p.day - CASE r.per WHEN 'days' THEN r.length ELSE 5 END
+        AND h.category_id = ANY(counted_categories(p.service_id, r.categories))
+        AND (r.per <> 'hours' OR h.counts_at > p.counts_at - r.length * interval '1 hour')
+        AND (r.per <> 'recipient_day' OR abs(h.day - p.day) <= 1)
+    JOIN pushmta_engine.delivery o ON o.id = h.delivery_id AND o.started_at IS NULL
+        AND o.state IN ('analysing', 'ready', 'pending', 'paused')
+    WHERE p.delivery_id = wanted AND EXISTS (SELECT FROM left_out l
+        JOIN cap_history b ON b.service_id = l.service_id AND b.day = h.day AND b.block = l.block AND b.category_id = h.category_id
+            AND b.delivery_id = h.delivery_id AND b.digit = 0
+        WHERE l.service_id = h.service_id AND b.persons & l.persons <> no_bits())
+    GROUP BY o.id, o.label, o.target ORDER BY o.target DESC, o.id LIMIT most $$;
+COMMENT ON FUNCTION pushmta_engine.cap_holders(bigint, integer) IS
+    'The deliveries that have not left and count for frequency caps of people whom an analysed delivery leaves out, the largest first: with '
+    'the names of the caps, their own messages, and how many such deliveries there are.';

@@ -628,7 +628,8 @@ CREATE VIEW pushmta.experiment_variant AS
 SELECT c.delivery_id, c.cell AS variant, c.label, pushmta_engine.as_percent(c.share) AS percent,
     CASE WHEN d.state = 'pending' AND d.frozen_at IS NULL THEN coalesce((SELECT sum(n.messages)::bigint
         FROM pushmta_engine.delivery_count n WHERE n.delivery_id = c.delivery_id AND n.variant = c.cell), 0) ELSE c.messages END
-        AS messages, c.sent, c.received, c.clicked, c.converted,
+        AS messages, c.sent, least(c.received, c.sent) AS received, least(c.clicked, c.sent) AS clicked,
+    c.converted,
     CASE WHEN c.cell BETWEEN 2 AND 8 THEN pushmta_engine.difference_words(r.label, r.n, r.size, f.label, f.n, f.size,
         pushmta_engine.error_share(e.certainty, (SELECT count(*)::integer FROM pushmta_engine.experiment_cell k
             WHERE k.delivery_id = e.delivery_id AND k.cell < 9))) END AS against_first
@@ -639,7 +640,8 @@ LEFT JOIN pushmta_engine.experiment_result r ON r.delivery_id = e.delivery_id AN
 LEFT JOIN pushmta_engine.experiment_result f ON f.delivery_id = e.delivery_id AND f.cell = 1 AND c.cell < 9;
 COMMENT ON VIEW pushmta.experiment_variant IS
     'The variants of experiments with their results (unique receipts, clicks and conversions), and the conclusion in comparison '
-    'with the first. Variant 9 is the rest. While the messages of a scheduled delivery are not made, messages is what its last analysis '
+    'with the first. A device may answer before the outcome of its message is stored, so no more receipts and clicks are shown than '
+    'messages. Variant 9 is the rest. While the messages of a scheduled delivery are not made, messages is what its last analysis '
     'counted.';
 
 CREATE VIEW pushmta.delivery_conversion AS

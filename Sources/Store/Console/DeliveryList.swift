@@ -86,6 +86,12 @@ extension Store {
         ).one { try $0.text() }
     }
 
+    /// The clock of all services; nil for UTC, also if they have several.
+    package func commonClock() async throws -> ZoneClock? {
+        let zone = try await listZone(service: "", application: "")
+        return zone == "UTC" ? nil : try await clock(ofZone: zone)
+    }
+
     private func listedRows(_ places: [ListPlace]) async throws -> [ListedDelivery] {
         let ids = places.compactMap(\.delivery)
         let (rows, applications) = try await pageRows(ids)

@@ -99,6 +99,26 @@ extension Store {
         )
     }
 
+    /// How many messages the last analysis counted of those deliveries whose messages are made again before their start,
+    /// by id.
+    package func lastCounts(of rows: [DeliveryProgress]) async throws -> [Int64: Int64] {
+        let ids = rows.filter { $0.state == .pending && !$0.prepared }.map(\.id)
+        guard !ids.isEmpty else { return [:] }
+        let result = try await query(
+            "SELECT c.delivery_id, c.messages FROM pushmta_engine.last_counts($1) c",
+            [.int64Array(ids)]
+        )
+        let counts = try all(result) { row in (id: try row.int64(), messages: try row.int64()) }
+        return Dictionary(uniqueKeysWithValues: counts.map { ($0.id, $0.messages) })
+    }
+
+    /// When the last message of a delivery leaves, at the earliest; nil if neither a limit nor a plan decides that, or
+    /// once it has ended.
+    package func sendingEnd(ofDelivery id: Int64) async throws -> DatabaseTime? {
+        try await query("SELECT f.ends_at FROM pushmta_engine.sending_forecast($1) f", [.int64(id)])
+            .one { try $0.timeOrNil() }
+    }
+
     /// The messages of an analysed delivery by application, locale, time zone, wave and variant, the most first.
     package func counts(ofDelivery id: Int64, limit: Int32 = 1_000) async throws -> [DeliveryCountRow] {
         let result = try await query(

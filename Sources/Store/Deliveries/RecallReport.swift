@@ -1,7 +1,7 @@
 import PostgresClient
 import PushCore
 
-/// What became of the messages of a recalled delivery: `target = pending + unsent + replaced + removed + tooLate`.
+/// What became of the messages of a recalled delivery: `target` is the sum of the numbers after it.
 package struct RecallReport: Sendable, Hashable {
     package let mode: RecallMode
     package let reason: String
@@ -21,6 +21,8 @@ package struct RecallReport: Sendable, Hashable {
     package let replaced: Int64
     /// Messages that a device has removed, as it says.
     package let removed: Int64
+    /// Messages whose second message has not left: not yet, or never if the second delivery was stopped.
+    package let unreached: Int64
     /// All others that may have been seen.
     package let tooLate: Int64
 
@@ -36,6 +38,7 @@ package struct RecallReport: Sendable, Hashable {
         unsent = try row.int64()
         replaced = try row.int64()
         removed = try row.int64()
+        unreached = try row.int64()
         tooLate = try row.int64()
     }
 }
@@ -78,7 +81,7 @@ extension Store {
         try await query(
             """
             SELECT r.mode, r.reason, r.recalled_by, r.recalled_at, r.recall_delivery_id, r.recall_state, r.target, r.pending,
-                r.unsent, r.replaced, r.removed, r.too_late
+                r.unsent, r.replaced, r.removed, r.unreached, r.too_late
             FROM pushmta_engine.recall_of($1) r
             """,
             [.int64(id)]

@@ -272,9 +272,9 @@ extension OpenAPISchemas {
           },
           "RecallReport": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "mode": "replace", "reason": "The price is wrong", "recalledBy": "user mia", "recalledAt": "2026-11-24T18:00:00.000000Z", "recallDeliveryId": 101, "recallState": "finished", "target": 1000, "pending": 0, "unsent": 400, "replaced": 550, "removed": 0, "tooLate": 50}],
+            "examples": [{"deliveryId": 100, "mode": "replace", "reason": "The price is wrong", "recalledBy": "user mia", "recalledAt": "2026-11-24T18:00:00.000000Z", "recallDeliveryId": 101, "recallState": "finished", "target": 1000, "pending": 0, "unsent": 400, "replaced": 550, "removed": 0, "unreached": 0, "tooLate": 50}],
             "required": ["deliveryId", "mode", "reason", "recalledBy", "recalledAt", "recallDeliveryId", "recallState", "target", "pending",
-              "unsent", "replaced", "removed", "tooLate"],
+              "unsent", "replaced", "removed", "unreached", "tooLate"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
               "mode": {"enum": ["stop", "replace", "remove"]},
@@ -288,6 +288,7 @@ extension OpenAPISchemas {
               "unsent": {"type": "integer", "minimum": 0, "description": "Nobody can have seen them."},
               "replaced": {"type": "integer", "minimum": 0, "description": "The gateway took another message in their place."},
               "removed": {"type": "integer", "minimum": 0, "description": "The device has said that it removed them."},
+              "unreached": {"type": "integer", "minimum": 0, "description": "The second message has not left; it never will if the second delivery was stopped. 0 once that is finished."},
               "tooLate": {"type": "integer", "minimum": 0, "description": "All others that may have been seen."}
             }
           }

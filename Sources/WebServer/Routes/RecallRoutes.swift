@@ -28,7 +28,7 @@ struct RecallRoutes: Sendable {
                 operation: "readRecall",
                 summary: "What became of the messages of a recalled delivery",
                 details:
-                    "The numbers are counted from the outcomes of both deliveries. target is the sum of pending, unsent, replaced, removed and tooLate.",
+                    "The numbers are counted from the outcomes of both deliveries. target is the sum of pending, unsent, replaced, removed, unreached and tooLate.",
                 scope: .readDeliveries,
                 parameters: [APIRoute.idParameter],
                 answers: [200: "RecallReport"],
@@ -82,6 +82,7 @@ struct RecallRoutes: Sendable {
             ("unsent", .integer(report.unsent)),
             ("replaced", .integer(report.replaced)),
             ("removed", .integer(report.removed)),
+            ("unreached", .integer(report.unreached)),
             ("tooLate", .integer(report.tooLate))
         )
     }

@@ -51,7 +51,7 @@ struct DeliveryRecallCommand: SentenceCommand {
         StandardOutput.line(
             "Delivery \(id) is recalled\(child). Of \(report.target) messages \(report.pending) are pending, "
                 + "\(report.unsent) unsent, \(report.replaced) replaced, \(report.removed) removed, "
-                + "\(report.tooLate) too late.",
+                + "\(report.unreached) not reached by the second delivery, \(report.tooLate) too late.",
             Self.cells(id, report)
         )
     }
@@ -63,7 +63,8 @@ struct DeliveryRecallCommand: SentenceCommand {
             ("recall_delivery", Cell(report.child)), ("recall_state", Cell(report.childState?.rawValue)),
             ("target", .integer(report.target)), ("pending", .integer(report.pending)),
             ("unsent", .integer(report.unsent)), ("replaced", .integer(report.replaced)),
-            ("removed", .integer(report.removed)), ("too_late", .integer(report.tooLate)),
+            ("removed", .integer(report.removed)),
+            ("unreached", .integer(report.unreached)), ("too_late", .integer(report.tooLate)),
         ]
     }
 }

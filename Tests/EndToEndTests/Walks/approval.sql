@@ -76,8 +76,8 @@ SELECT pushmta.approve_delivery(:recall);
 \c - :maker
 \ir support.sql
 CALL pg_temp.until('SELECT recall_state = ''finished'' FROM pushmta.recall_report WHERE delivery_id = ' || :id);
-SELECT pg_temp.require((SELECT pending + unsent + replaced + removed + too_late = target AND pending = 0 AND replaced + too_late = :reached
-    AND replaced > 0 FROM pushmta.recall_report WHERE delivery_id = :id), 'the report does not add up');
+SELECT pg_temp.require((SELECT pending + unsent + replaced + removed + too_late = target AND pending + unreached = 0
+    AND replaced + too_late = :reached AND replaced > 0 FROM pushmta.recall_report WHERE delivery_id = :id), 'the report does not add up');
 
 -- What has not left stays.
 SELECT pushmta.create_delivery('Slow', :'applications'::text[], '{"ios": {"title": "Slow"}, "android": {"title": "Slow"}}',
