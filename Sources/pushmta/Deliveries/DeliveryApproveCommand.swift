@@ -51,20 +51,20 @@ struct DeliveryApproveCommand: SentenceCommand {
         var version = expected
         if !withdraw, version == nil { version = try await shownVersion(loaded) }
         let seen = version
-        let approval = try await StoreSession.run(loaded.values) { store in
+        let (delivery, approval) = try await StoreSession.run(loaded.values) { store in
             if withdraw {
                 try await store.withdrawApproval(ofDelivery: id, reason: comment)
             } else {
                 try await store.approveDelivery(id, comment: comment, startAt: moment, expected: seen)
             }
-            return try await store.approval(ofDelivery: id)
+            return (try await store.deliveryProgress(id), try await store.approval(ofDelivery: id))
         }
         let messages = approval.messages ?? 0
+        let start = delivery.startAt.map { $0 <= delivery.now ? "It starts now." : "It starts at \($0.internetText)." }
         let next =
             approval.startsApproved
-            ? "It starts now."
-            : approval.startsAt.map { "It starts at \($0.internetText), or now if that is over." }
-                ?? "`pushmta delivery start \(id)` starts it."
+            ? "It starts as soon as its messages are counted."
+            : start ?? "`pushmta delivery start \(id)` starts it."
         StandardOutput.line(
             withdraw
                 ? "The approval of delivery \(id) is withdrawn."
