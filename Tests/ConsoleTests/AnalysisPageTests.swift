@@ -354,6 +354,33 @@ import Testing
         await site.close()
     }
 
+    @Test func thatNobodyGetsAnythingIsSaidBeforeTheApproval() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
+        let over = "2026-01-02T09:00"
+        let plan = [
+            "version": try await version(mia, draft), "plan.local_time": over, "plan.on_past": "skip", "go": "next",
+        ]
+        _ = try await mia.post("\(draft)/when", form: plan)
+        let question = try await mia.get("\(draft)/start?when=now").text
+        #expect(question.contains("gets anything."), "\(question)")
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        let nobody = "Nobody gets anything: at the start, the local time is over for every recipient"
+        let asking = try await mia.get("\(path)/request").text
+        #expect(asking.contains(nobody) && asking.contains("Never sent: local time over"), "\(asking)")
+        _ = try await mia.post("\(path)/request")
+        let eve = try await site.session(.marketing, name: "eve")
+        let page = try await eve.get(path).text
+        #expect(page.contains(nobody), "\(page)")
+        // In its analysis, and with what is approved.
+        #expect(page.ranges(of: "<dt>Never sent: local time over</dt><dd><bdi>7</bdi>").count == 2, "\(page)")
+        #expect(try await eve.get("/approvals").text.contains("7 of them are never sent"))
+        await site.close()
+    }
+
     @Test func aSmallDeliveryIsCountedAndThenStartsByItself() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)

@@ -297,6 +297,7 @@ extension Composer {
         let words = startWords(asks, at: moment.map { shown($0, text, zone) })
         let planned = try await planFacts(composed)
         let caps = try await capFacts(composed)
+        let late = [plan(composed).doubt(ofStart: moment)].compactMap(\.self)
         return page(
             .send,
             composed,
@@ -304,6 +305,7 @@ extension Composer {
                 "confirmation": .group([
                     "count": .text(audience.words), "note": .text(audience.note),
                     "hasNote": .flag(!audience.note.isEmpty), "doubts": doubts(composed, audience),
+                    "lateDoubts": .list(late.map { ["words": .text($0)] }),
                     "when": .text(planned.isEmpty ? words.when : "\(words.when) \(catalogue[.startPlanned])"),
                     "moment": .text(moment.map(Self.text) ?? ""), "asks": .flag(asks != nil),
                     "asksValue": .text(asks == Self.small ? Self.small : Self.asked),

@@ -169,13 +169,14 @@ struct DeliveryDetailPage: Sendable {
             let reader = DeliveryStartFacts(catalogue: catalogue)
             // A request without a time leaves it to the approval.
             let begins = action == .start ? moment ?? progress.now : moment
-            let (facts, waits) = try await responder.database.run { store in
+            let (facts, waits, reachesNobody) = try await responder.database.run { store in
                 try await Figures.$zone.withValue(try await store.clock(ofDelivery: id)) {
                     try await reader.read(store, id, start: begins)
                 }
             }
             values["hasFacts"] = .flag(!facts.isEmpty)
             values["startFacts"] = .list(facts.map { ["name": .text($0.name), "value": .text($0.value)] })
+            values["reachesNobody"] = .flag(reachesNobody)
             if waits { values["text"] = .text("\(words.text) \(catalogue[.startPlanned])") }
         }
         if let moment { values["moment"] = .group(["at": .text(Composer.text(moment))]) }
@@ -376,9 +377,19 @@ struct DeliveryDetailPage: Sendable {
             let counts = try await responder.database.run {
                 try await $0.counts(ofDelivery: id, limit: Self.maxCounts)
             }
-            let view = AnalysisView(analysis: analysis, counts: counts, catalogue: catalogue)
-            let lastCount = analysis.finishedAt == nil ? nil : analysis.messages
-            return (view.isEmpty ? [:] : ["analysis": .group(view.values)], lastCount)
+            let isCounted = analysis.finishedAt != nil
+            let late = try await responder.database.run {
+                try await $0.lateMessages(ofDelivery: id, start: progress.startAt)
+            }
+            let view = AnalysisView(
+                analysis: analysis,
+                counts: counts,
+                late: isCounted ? late.messages : 0,
+                catalogue: catalogue
+            )
+            var values: PageValues = view.isEmpty ? [:] : ["analysis": .group(view.values)]
+            values["reachesNobody"] = .flag(isCounted && late.isAll)
+            return (values, isCounted ? analysis.messages : nil)
         case .editing:
             let problems = try await responder.database.run { try await $0.problems(ofDelivery: id) }
             var values: PageValues = [:]

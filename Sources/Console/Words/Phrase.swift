@@ -305,6 +305,7 @@ enum Phrase: String, Sendable, CaseIterable {
         obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
         obstacleExpiredCredential, obstacleLink
     // When messages leave: the recipient's time, waves, sending hours.
+    case lateMessages, lateOf, reachesNobody, localTimeLate
     case localTimeOver, localTimeSkipped, waveOver, copiedFrom, copyContent, copyKept, copyOverwrite, copyLeft
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
         localTimeClock,

@@ -770,16 +770,17 @@ SELECT d.id AS delivery_id, d.label, d.state, c.service, c.above, c.size AS mess
     ARRAY(SELECT DISTINCT pushmta_engine.login_text(m.kind, m.name)
         FROM pushmta_engine.delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1) AS made_by, p.local_time, d.starts_approved,
     pushmta_engine.login_text(r.kind, r.name) AS requested_by, r.requested_at, pushmta_engine.approval_version(d.id) AS version,
-    c.approval_id IS NOT NULL AS was_approved
+    c.approval_id IS NOT NULL AS was_approved, o.messages AS too_late
 FROM pushmta_engine.delivery d JOIN pushmta_engine.release_check c ON c.delivery_id = d.id
 LEFT JOIN pushmta_engine.delivery_plan p ON p.delivery_id = d.id
 LEFT JOIN pushmta_engine.start_request r ON r.delivery_id = d.id
+LEFT JOIN LATERAL pushmta_engine.too_late(d.id, d.start_at) o ON true
 WHERE d.state IN ('ready', 'pending') AND c.size IS NOT NULL AND c.objection <> '';
 COMMENT ON VIEW pushmta.delivery_awaiting_approval IS
     'Analysed and scheduled deliveries that need an approval and have none that holds: why, how many messages, who made them, the local '
     'time of their plan, when they start (start_at, or starts_approved: as soon as they are approved), who requested the approval, and the '
     'version that pushmta.approve_delivery expects, which changes with the delivery. was_approved: it has an approval, which no longer '
-    'covers it.';
+    'covers it. too_late: how many of its messages would never be sent, because the local time of their recipients is over at its start.';
 
 CREATE FUNCTION pushmta_engine.approval_of(wanted bigint)
     RETURNS TABLE (above bigint, messages bigint, is_counted boolean, objection text, made_by text[], approved_by text,
