@@ -69,7 +69,7 @@ struct ApprovalsPage: Sendable {
             "makers": .text(row.makers.joined(separator: ", ")),
             // Without an earlier approval it would say again what the list is about.
             "problem": .text(row.wasApproved ? row.problem : "–"),
-            "isOwn": .flag(isOwn),
+            "isOwn": .flag(isOwn), "isPaused": .flag(row.state == .paused),
         ]
     }
 }

@@ -7,9 +7,9 @@ struct DeliveryStartFacts: Sendable {
     let catalogue: Catalogue
 
     /// - Parameter start: when it starts; nil if that is not known yet.
-    /// - Returns: the facts, whether messages wait for anything but their turn, and whether none of them would be sent.
+    /// - Returns: the facts, what messages wait for besides their turn, and whether none of them would be sent.
     func read(_ store: Store, _ id: Int64, start: DatabaseTime?) async throws
-        -> (facts: [(name: String, value: String)], waits: Bool, reachesNobody: Bool)
+        -> (facts: [(name: String, value: String)], waits: Phrase?, reachesNobody: Bool)
     {
         var facts: [(name: String, value: String)] = []
         if let row = try await store.experiment(ofDelivery: id) {
@@ -40,7 +40,8 @@ struct DeliveryStartFacts: Sendable {
             hours = try await self.hours(store, of: own, rule: plan?.hours, exempt: exempt)
         }
         let caps = catalogue.facts(of: try await store.frequencyCaps(ofDelivery: id))
-        let waits = plan.map(PlanView.waits) == true || plan?.hours != nil || !hours.isEmpty
+        let isPlanned = plan.map(PlanView.waits) == true || plan?.hours != nil
+        let waits: Phrase? = isPlanned ? .startPlanned : hours.isEmpty ? nil : .startHours
         return (facts + hours + caps, waits, late.isAll)
     }
 

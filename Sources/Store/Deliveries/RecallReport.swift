@@ -23,6 +23,8 @@ package struct RecallReport: Sendable, Hashable {
     package let removed: Int64
     /// All others that may have been seen.
     package let tooLate: Int64
+    /// Who stopped the second delivery: a login, an API key or a user of the console; "" if nobody did.
+    package let givenUpBy: String
 
     init(_ row: inout RowReader) throws {
         mode = try row.choice()
@@ -37,6 +39,7 @@ package struct RecallReport: Sendable, Hashable {
         replaced = try row.int64()
         removed = try row.int64()
         tooLate = try row.int64()
+        givenUpBy = try row.text()
     }
 }
 
@@ -78,7 +81,7 @@ extension Store {
         try await query(
             """
             SELECT r.mode, r.reason, r.recalled_by, r.recalled_at, r.recall_delivery_id, r.recall_state, r.target, r.pending,
-                r.unsent, r.replaced, r.removed, r.too_late
+                r.unsent, r.replaced, r.removed, r.too_late, r.given_up_by
             FROM pushmta_engine.recall_of($1) r
             """,
             [.int64(id)]
