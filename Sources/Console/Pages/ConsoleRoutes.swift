@@ -1,4 +1,5 @@
 import HTTPTypes
+import PushCore
 import Store
 
 /// The table of all routes: what can be seen and done, and by whom.

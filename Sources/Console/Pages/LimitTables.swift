@@ -1,3 +1,4 @@
+import PushCore
 import Store
 
 /// What limits the speed of a delivery or an application, as pages show it: what binds now, then the rest.
@@ -36,14 +37,17 @@ enum LimitTables {
         .group([
             "limits": .list(
                 limits.map { row -> PageValues in
-                    let (name, setter) = (name(row, catalogue), setter(row, catalogue))
+                    let (told, setBy) = (Self.name(row, catalogue), setter(row, catalogue))
                     let state = row.limit == "state" ? DeliveryState(rawValue: row.now) : nil
+                    // A name keeps its letters.
+                    let isOwn = row.subject.hasPrefix("delivery ")
                     return [
-                        "subject": .text(row.subject.capitalisedFirst), "limit": .text(name ?? row.limit),
-                        "isNamed": .flag(name != nil), "isState": .flag(state != nil),
+                        "subject": .text(isOwn ? row.subject.capitalisedFirst : row.subject),
+                        "limit": .text(told ?? row.limit),
+                        "isNamed": .flag(told != nil), "isState": .flag(state != nil),
                         "now": .text(state.map { catalogue.state($0) } ?? row.now),
-                        "most": .text(row.maximum), "setBy": .text(setter ?? row.setBy),
-                        "isTold": .flag(setter != nil),
+                        "most": .text(row.maximum), "setBy": .text(setBy ?? row.setBy),
+                        "isTold": .flag(setBy != nil),
                         "why": .text(Figures.inZone(row.why)),
                         "binds": .flag(row.binds),
                     ]
