@@ -613,7 +613,7 @@ COMMENT ON FUNCTION pushmta_engine.wave_forecast(bigint, smallint, boolean, time
 CREATE FUNCTION pushmta_engine.late_messages(delivery bigint, wave smallint, opens timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    RETURN (SELECT coalesce(sum(z.messages), 0)
+    RETURN (SELECT coalesce(sum(z.messages), 0)::bigint
         FROM delivery_plan p
         -- Seed addresses have no zone, and get their messages at once.
         CROSS JOIN LATERAL (SELECT n.time_zone, sum(n.messages) AS messages FROM delivery_count n
