@@ -113,6 +113,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.is_taken_back '
             'pushmta_engine.login_text pushmta_engine.uncounted '
             'pushmta_engine.approval_version pushmta_engine.is_push_token pushmta_engine.plan_words pushmta_engine.rate_at '
+            'pushmta_engine.too_late '
             'pushmta_engine.rule_words pushmta_engine.status_name '
             'pushmta_engine.token_hash pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',

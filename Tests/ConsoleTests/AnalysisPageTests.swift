@@ -10,7 +10,7 @@ import Testing
 /// A delivery that is analysed before its start, whose start is moved, that is edited again, and that is duplicated.
 @Suite struct AnalysisPageTests {
     /// A draft to seven subscribers that could be started, and its author's browser.
-    private func saleDraft(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, draft: String) {
+    func saleDraft(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, draft: String) {
         try await site.sql(
             """
             INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'c', 'k', 'x');
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// The same draft, analysed; its delivery, and the path of that.
-    private func analysedSale(_ site: ConsoleSite) async throws
+    func analysedSale(_ site: ConsoleSite) async throws
         -> (mia: ConsoleBrowser, draft: String, id: Int64, path: String)
     {
         let (mia, draft) = try await saleDraft(site)
@@ -42,13 +42,25 @@ import Testing
         return (mia, draft, id, "/deliveries/\(id)")
     }
 
-    private func version(_ browser: ConsoleBrowser, _ draft: String) async throws -> String {
+    /// A delivery whose approval is requested for a day to come, and its author's browser.
+    private func requestedSale(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, id: Int64, path: String) {
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        let asked = try await mia.post("\(path)/request", form: ["at": "2036-01-02T03:04"])
+        #expect(asked.headers[.location] == "\(path)?done=request", "\(asked.text)")
+        return (mia, id, path)
+    }
+
+    func version(_ browser: ConsoleBrowser, _ draft: String) async throws -> String {
         let page = try await browser.get("\(draft)/send").text
         return page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
     }
 
     /// Has a draft analysed; returns its delivery.
-    private func analyse(_ browser: ConsoleBrowser, _ draft: String) async throws -> Int64 {
+    func analyse(_ browser: ConsoleBrowser, _ draft: String) async throws -> Int64 {
         let form = ["version": try await version(browser, draft)]
         let answer = try await browser.post("\(draft)/analyse", form: form)
         let path = answer.headers[.location] ?? ""
@@ -56,7 +68,7 @@ import Testing
     }
 
     /// Prepares a delivery as a supervisor does, and ends its analysis.
-    private func prepare(_ site: ConsoleSite, _ findings: AnalysisFindings) async throws {
+    func prepare(_ site: ConsoleSite, _ findings: AnalysisFindings) async throws {
         let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
         while try await !site.admin.prepareChunk(job).done {}
         _ = try await site.admin.endAnalysis(of: job, findings)
@@ -204,7 +216,7 @@ import Testing
         ]
         try await prepare(site, findings)
         let page = try await mia.get("/deliveries/\(first)").text
-        for words in ["/ios/title", "it is too long", "shorten it", "href=\"\(draft)/send\""] {
+        for words in ["/ios/title", "It is too long", "Shorten it", "href=\"\(draft)/send\""] {
             #expect(page.contains(words), "\(words)")
         }
         #expect(!page.contains(Catalogue.english[.stateBecause]), "the problems are told twice")
@@ -364,6 +376,107 @@ import Testing
         await site.close()
     }
 
+    /// It stays where those who approve look for it.
+    @Test func aPausedDeliveryIsStillApprovedMovedAndRejected() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, id, path) = try await requestedSale(site)
+        #expect(try await mia.post("\(path)/pause").status == .seeOther)
+        let eve = try await site.session(.marketing, name: "eve")
+        let note = "it starts only once it is resumed."
+        #expect(try await eve.get("/approvals").text.contains(note))
+        let page = try await eve.get(path).text
+        for words in [note, "\(path)/approve", "\(path)/reject", "Approval requested by"] {
+            #expect(page.contains(words), "\(words): \(page)")
+        }
+        let own = try await mia.get(path).text
+        #expect(own.contains("action=\"\(path)/reschedule\"") && own.contains("\(path)/resume"), "\(own)")
+        #expect(try await mia.post("\(path)/reschedule", form: ["at": "2036-01-03T03:04"]).status == .seeOther)
+        #expect(try await site.admin.deliveryProgress(id).state == .paused)
+        let version = try await site.admin.approval(ofDelivery: id).version
+        let approved = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": version])
+        #expect(approved.headers[.location] == "\(path)?done=approve", "\(approved.text)")
+        #expect(try await eve.post("\(path)/withdraw", form: ["words": "The price is old"]).status == .seeOther)
+        // Who ended the last approval, and why, stays on the page.
+        #expect(try await mia.get(path).text.contains("user eve withdrew it: The price is old"))
+        let long = try await eve.post("\(path)/reject", form: ["words": String(repeating: "a", count: 2_001)])
+        #expect(long.status == .conflict && long.text.contains("longer than 2000 characters"), "\(long.text)")
+        #expect(try await eve.post("\(path)/reject", form: ["words": "Too loud"]).status == .seeOther)
+        #expect(try await site.admin.deliveryProgress(id).state == .editing)
+        await site.close()
+    }
+
+    @Test func aStartAtATimeBecomesTheMomentOfItsApproval() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, id, path) = try await requestedSale(site)
+        let page = try await mia.get(path).text
+        #expect(page.contains("href=\"\(path)/reschedule\">As soon as it is approved<"), "\(page)")
+        let question = try await mia.get("\(path)/reschedule").text
+        #expect(question.contains(Catalogue.english[.requestNow]), "\(question)")
+        // It cannot be started at once.
+        let past = try await mia.get("\(path)/reschedule?at=2020-01-02T03:04").text
+        #expect(past.contains("is in the past: it is now") && !past.contains("start it at once"), "\(past)")
+        #expect(try await mia.post("\(path)/reschedule").headers[.location] == "\(path)?done=reschedule")
+        let moved = try await site.admin.approval(ofDelivery: id)
+        #expect(moved.startsApproved && moved.startsAt == nil && moved.isAwaited)
+        #expect(try await !mia.get(path).text.contains("href=\"\(path)/reschedule\""))
+        await site.close()
+    }
+
+    @Test func whoDecidesTooLateReadsWhatHasBecomeOfIt() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, id, path) = try await requestedSale(site)
+        let eve = try await site.session(.marketing, name: "eve")
+        let version = try await site.admin.approval(ofDelivery: id).version
+        _ = try await mia.post("\(path)/edit")
+        let late = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": version])
+        #expect(late.status == .conflict && late.text.contains("no longer waits for a decision"), "\(late.text)")
+        #expect(late.text.contains("id=\"delivery-state\""), "it is the page of the delivery")
+        // Nothing has left, and nothing is in flight.
+        let stopping = try await mia.get("\(path)/stop").text
+        #expect(!stopping.contains("in flight"), "\(stopping)")
+        _ = try await mia.post("\(path)/stop")
+        #expect(try await !mia.get(path).text.contains("\(path)/recall"))
+        _ = try await mia.post("\(path)/archive")
+        let archived = try await mia.get(path).text
+        #expect(archived.contains("This delivery is archived") && archived.contains("\(path)/archive"), "\(archived)")
+        await site.close()
+    }
+
+    @Test func limitsAreNamedForPeopleWithoutACommandLine() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, _, path) = try await requestedSale(site)
+        let page = try await mia.get(path).text
+        #expect(page.contains("The buttons on its page") && !page.contains("pushmta delivery"), "\(page)")
+        await site.close()
+    }
+
+    @Test func thatNobodyGetsAnythingIsSaidBeforeTheApproval() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
+        let over = "2020-01-02T09:00"
+        let plan = [
+            "version": try await version(mia, draft), "plan.local_time": over, "plan.on_past": "skip", "go": "next",
+        ]
+        _ = try await mia.post("\(draft)/when", form: plan)
+        let question = try await mia.get("\(draft)/start?when=now").text
+        #expect(question.contains("gets anything."), "\(question)")
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        let nobody = "Nobody gets anything: at the start, the local time is over for every recipient"
+        let asking = try await mia.get("\(path)/request").text
+        #expect(asking.contains(nobody) && asking.contains("Never sent: local time over"), "\(asking)")
+        _ = try await mia.post("\(path)/request")
+        let eve = try await site.session(.marketing, name: "eve")
+        let page = try await eve.get(path).text
+        #expect(page.contains(nobody), "\(page)")
+        // In its analysis, and with what is approved.
+        #expect(page.ranges(of: "<dt>Never sent: local time over</dt><dd><bdi>7</bdi>").count == 2, "\(page)")
+        #expect(try await eve.get("/approvals").text.contains("7 of them are never sent"))
+        await site.close()
+    }
+
     @Test func aSmallDeliveryIsCountedAndThenStartsByItself() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
@@ -429,7 +542,8 @@ import Testing
         let rejected = try await eve.post("/deliveries/\(id)/reject", form: ["words": "Too loud"])
         #expect(rejected.headers[.location] == "/deliveries/\(id)?done=reject", "\(rejected.text)")
         let page = try await mia.get("/deliveries/\(id)").text
-        #expect(page.contains("user eve rejected it: Too loud") && page.contains("href=\"\(draft)/send\""))
+        #expect(page.contains(Catalogue.english[.rejectRemedy]) && page.contains(">Approval</th>"))
+        #expect(page.contains("User eve rejected it: Too loud") && page.contains("href=\"\(draft)/send\""))
         for path in ["/deliveries/\(id)", "/deliveries", "/deliveries?state=editing"] {
             #expect(try await mia.get(path).text.contains(">rejected by user eve</span>"), "\(path)")
         }
@@ -474,191 +588,6 @@ import Testing
         let left: HTTPResponse.Status = byRemovingItsDraft ? .notFound : .ok
         #expect(try await mia.get("\(draft)/content").status == left)
         #expect(try await !mia.get("/deliveries").text.contains("rejected by user eve"))
-        await site.close()
-    }
-
-    @Test func aDeliveryIsRecalled() async throws {
-        let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
-        #expect(try await mia.get("\(draft)/content").text.contains("A recall can replace the message"))
-        let id = try await analyse(mia, draft)
-        try await prepare(site, AnalysisFindings())
-        let path = "/deliveries/\(id)"
-        #expect(try await !mia.get(path).text.contains("\(path)/recall"))
-        _ = try await mia.post("\(path)/start")
-        #expect(try await mia.get(path).text.contains("href=\"\(path)/recall\""))
-        let question = try await mia.get("\(path)/recall").text
-        #expect(question.contains("Recall this delivery?") && question.contains("7 messages have no outcome yet"))
-        #expect(question.contains("0 messages were sent.") && question.contains("The messages cannot be replaced"))
-        #expect(!question.contains(#"value="replace""#) && !question.contains(#"name="title""#))
-        #expect(
-            try await mia.post("\(path)/recall", form: ["reason": "", "mode": "stop"]).status == .unprocessableContent
-        )
-        let eve = try await site.session(.marketing, name: "eve")
-        #expect(try await eve.post("\(path)/recall", form: ["reason": "x", "mode": "stop"]).status == .forbidden)
-        let form = ["reason": "Wrong price", "mode": "remove", "title": "", "body": ""]
-        let recalled = try await mia.post("\(path)/recall", form: form)
-        #expect(recalled.headers[.location] == "\(path)?done=recall", "\(recalled.text)")
-        let page = try await mia.get(path).text
-        for words in ["recalled", "Wrong price", "user mia", "Delivery that replaces or removes it:", "Too late"] {
-            #expect(page.contains(words), "\(words)")
-        }
-        // Each leads to the other, and neither is recalled again.
-        #expect(!page.contains("href=\"\(path)/recall\""))
-        #expect(try await mia.get("\(path)/recall").text.contains("already replaces or removes the messages"))
-        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
-        let second = try await mia.get("/deliveries/\(child)").text
-        #expect(second.contains("It replaces or removes the messages of delivery <a href=\"\(path)\">"))
-        #expect(second.contains("people who got messages of delivery \(id)") && !second.contains("named by another"))
-        #expect(!second.contains("/deliveries/\(child)/recall"))
-        // Who may recall it may also stop that one.
-        #expect(second.contains("href=\"/deliveries/\(child)/stop\""))
-        #expect(try await !eve.get("/deliveries/\(child)").text.contains("/deliveries/\(child)/stop"))
-        #expect(try await eve.post("/deliveries/\(child)/stop").status == .forbidden)
-        #expect(try await mia.post("/deliveries/\(child)/stop").status == .seeOther)
-        #expect(try await site.admin.deliveryProgress(child).state == .stopped)
-        // As after a rejection: nobody edits it.
-        let rejected = try await mia.get("/deliveries/\(child)?done=reject").text
-        #expect(rejected.contains("so it is stopped. Its delivery can be recalled again."), "\(rejected)")
-        #expect(!rejected.contains("edits it again") && rejected.contains("and was given up: <a href=\"\(path)\">"))
-        #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
-        // The second one goes out at any hour, and those who approve it read of no others.
-        try await site.sql(
-            """
-            DO $$ BEGIN
-                PERFORM pushmta.set_service_hours('shop', '{"hours": [{"weekdays": [1, 2, 3, 4, 5, 6, 7], "opens": "08:00",
-                    "closes": "20:00"}], "days_off": [], "outside": "postpone", "time_zone": "UTC"}');
-            END $$
-            """
-        )
-        for (delivery, hasHours) in [(id, true), (child, false)] {
-            let facts = try await DeliveryStartFacts(catalogue: .english).read(site.admin, delivery, start: nil).facts
-            #expect(facts.contains { $0.name == Catalogue.english[.hoursTitle] } == hasHours, "\(facts)")
-        }
-        await site.close()
-    }
-
-    /// What becomes of a recall is seen as it happens.
-    @Test(.timeLimit(.minutes(1))) func aRecallIsFollowedUntilItIsOver() async throws {
-        let site = try await ConsoleSite.start()
-        let (mia, _, id, path) = try await analysedSale(site)
-        _ = try await mia.post("\(path)/start")
-        let form = ["reason": "Wrong price", "mode": "remove", "title": "", "body": ""]
-        _ = try await mia.post("\(path)/recall", form: form)
-        let page = try await mia.get(path).text
-        let live = String(try #require(page.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
-        let part = try await site.responder.deliveries.part(id).part
-        #expect(part.html.contains("Wrong price") && part.html.contains("Delivery that replaces or removes it:"))
-        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
-        try await site.admin.stopDelivery(child)
-        #expect(try await mia.live(live).hasSuffix(LiveEvent.changed.text))
-        let over = try await mia.get(path).text
-        #expect(over.contains("Wrong price") && !over.contains("data-path="))
-        // It was given up before it began, so the delivery can be recalled again.
-        #expect(over.contains("href=\"\(path)/recall\""))
-        #expect(try await !mia.get("\(path)/recall").text.contains("already replaces or removes the messages"))
-        #expect(try await mia.post("\(path)/recall", form: form).headers[.location] == "\(path)?done=recall")
-        #expect(try await !mia.get(path).text.contains("href=\"\(path)/recall\""))
-        // The second delivery goes on by itself, although it is still being edited.
-        let second = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
-        #expect(second != child)
-        #expect(try await site.admin.deliveryProgress(second).state == .editing)
-        #expect(try await mia.get("/deliveries/\(second)").text.contains("data-path="))
-        await site.close()
-    }
-
-    /// Another recall can still reach those messages.
-    @Test func whatAGivenUpRecallLeavesIsNotTooLate() async throws {
-        let site = try await ConsoleSite.start()
-        let (mia, _, id, path) = try await analysedSale(site)
-        _ = try await mia.post("\(path)/start")
-        try await site.sql(
-            """
-            UPDATE pushmta_engine.delivery_part SET state = 'done', finished_at = now(), sent = size WHERE delivery_id = \(id)
-            """
-        )
-        let form = ["reason": "Wrong price", "mode": "remove", "title": "", "body": ""]
-        _ = try await mia.post("\(path)/recall", form: form)
-        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
-        try await site.admin.stopDelivery(child)
-        let page = try await mia.get(path).text
-        for words in ["Removal not requested</dt><dd><bdi>7<", "Too late, or not confirmed</dt><dd><bdi>0<"] {
-            #expect(page.contains(words), "\(words): \(page)")
-        }
-        await site.close()
-    }
-
-    @Test func aReplacementNeedsATextAndAKey() async throws {
-        let site = try await ConsoleSite.start()
-        try await site.subscriptions(7)
-        let id = try await site.admin.createDelivery(
-            NewDelivery(
-                label: "Sale",
-                applications: ["shop-ios"],
-                content: #"{"ios": {"title": "a", "collapse_id": "sale"}}"#
-            )
-        )
-        try await site.admin.startDelivery(id)
-        let operate = try await site.session(.operate)
-        let path = "/deliveries/\(id)/recall"
-        let question = try await operate.get(path).text
-        #expect(question.contains("is replaced by a new text (iOS)") && question.contains(#"name="title""#))
-        #expect(!question.contains("somebody else has approved it"))
-        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 1500) FROM pushmta_engine.service v")
-        let note = "A replacement of more than 1,500 messages is sent only after somebody else has approved it."
-        #expect(try await operate.get(path).text.contains(note))
-        var form = ["reason": "Wrong price", "mode": "replace", "title": "", "body": " "]
-        let refused = try await operate.post(path, form: form)
-        #expect(refused.status == .unprocessableContent && refused.text.contains("Give a title or a text."))
-        #expect(refused.text.contains("Wrong price"), "what was typed is lost")
-        form["title"] = "Sorry"
-        // A text that nobody would get is not thrown away.
-        form["mode"] = "stop"
-        let unused = try await operate.post(path, form: form)
-        #expect(unused.status == .unprocessableContent && unused.text.contains("You typed a new text"))
-        #expect(unused.text.contains(#"value="Sorry""#), "what was typed is lost")
-        #expect(try await site.admin.recallReport(ofDelivery: id) == nil)
-        form["mode"] = "replace"
-        #expect(try await operate.post(path, form: form).status == .seeOther)
-        // Nothing was sent, and nobody knows yet whom the second delivery reaches.
-        let page = try await operate.get("/deliveries/\(id)").text
-        #expect(page.contains("Not replaced yet") && !page.contains("Removal not requested"), "\(page)")
-        await site.close()
-    }
-
-    @Test func aReplacementHasATextForEachLanguage() async throws {
-        let site = try await ConsoleSite.start()
-        try await site.subscriptions(7)
-        let content = """
-            {"ios": {"title": "a", "collapse_id": "sale"},
-                "locales": {"fr": {"ios": {"title": "b"}}, "it": {"ios": {"title": "c"}}}}
-            """
-        let id = try await site.admin.createDelivery(
-            NewDelivery(label: "Sale", applications: ["shop-ios"], content: content)
-        )
-        try await site.admin.startDelivery(id)
-        let operate = try await site.session(.operate)
-        let path = "/deliveries/\(id)/recall"
-        let question = try await operate.get(path).text
-        #expect(question.contains(#"name="title.fr""#) && question.contains("New text (it)"), "\(question)")
-        let form = [
-            "reason": "Wrong price", "mode": "replace", "title": "Sorry", "body": "", "title.fr": "Pardon",
-            "body.fr": "", "title.it": "", "body.it": "",
-        ]
-        let partial = try await operate.post(path, form: form.merging(["title": ""]) { _, new in new })
-        #expect(partial.status == .unprocessableContent)
-        #expect(partial.text.contains(Catalogue.english[.recallMainMissing]), "\(partial.text)")
-        #expect(try await operate.post(path, form: form).status == .seeOther)
-        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
-        let page = try await operate.get("/deliveries/\(child)").text
-        #expect(page.contains("Pardon") && page.contains("Content: <bdi>fr</bdi>"), "\(page)")
-        #expect(!page.contains("<bdi>it</bdi>"), "its readers get the text of everybody else")
-        // Once it is given up, the next one begins with what it said.
-        try await site.admin.stopDelivery(child)
-        let again = try await operate.get(path).text
-        for value in ["Wrong price", "Sorry", "Pardon", #"replace" selected>"#] {
-            #expect(again.contains("value=\"\(value)"), "\(value): \(again)")
-        }
         await site.close()
     }
 

@@ -283,7 +283,7 @@ import Testing
         }
         // A draft of the same service.
         let question = try await mia.get("\(draft)/start?when=now").text
-        for words in ["Messages wait (shop)", "<bdi>fr</bdi>", "Its plan says when messages leave."] {
+        for words in ["Messages wait (shop)", "<bdi>fr</bdi>", "Messages leave within the sending hours."] {
             #expect(question.contains(words), "\(words)")
         }
         // Those who choose what happens outside of the hours, or approve it, see the hours as well.

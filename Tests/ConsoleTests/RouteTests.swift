@@ -63,6 +63,28 @@ import Testing
         await site.close()
     }
 
+    /// A refused form leaves its address in the browser.
+    @Test func theAddressOfEachFormLeadsToItsPage() async throws {
+        let site = try await ConsoleSite.start()
+        let delivery = try await site.delivery()
+        let routes = ConsoleRoutes(site.responder).all
+        let pages = Set(routes.filter { $0.method == .get }.map { path($0, delivery) })
+        for route in routes where route.method == .post {
+            #expect(pages.contains(path(route, delivery)), "\(route.path)")
+        }
+        let admin = try await site.session(.admin)
+        for (address, page) in [
+            ("/deliveries/\(delivery)/reject", "/deliveries/\(delivery)"),
+            ("/deliveries/\(delivery)/pause?below=3", "/deliveries/\(delivery)?below=3"),
+            ("/deliveries/several", "/deliveries"),
+            ("/alarms/7/acknowledge", "/alarms"), ("/quarantine/7/lift", "/quarantine"),
+        ] {
+            let answer = try await admin.get(address)
+            #expect(answer.status == .seeOther && answer.headers[.location] == page, "\(address)")
+        }
+        await site.close()
+    }
+
     @Test func eachAnswerHasItsHeaders() async throws {
         let site = try await ConsoleSite.start()
         let delivery = try await site.delivery()

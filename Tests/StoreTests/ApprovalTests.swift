@@ -237,6 +237,38 @@ struct ApprovalTests {
         #expect(progress.state == .editing && progress.stateReason.contains("validity"))
     }
 
+    /// It would be approved, and wait for its approval, until it comes back.
+    @Test("One whose validity has ended is not approved")
+    func approvedTooLate() async throws {
+        let (fixture, id) = try await analysed()
+        try await fixture.store.requestApproval(ofDelivery: id, startAt: "2999-12-01T00:00:00Z")
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET valid_until = now() WHERE id = \(id)")
+        #expect(try await refusal { try await approve(fixture, id) } == "PM182")
+        #expect(try await fixture.store.approval(ofDelivery: id).given == nil)
+    }
+
+    @Test("A paused one waits for its approval, and the end of an approval keeps its reason")
+    func paused() async throws {
+        let (fixture, id) = try await analysed()
+        try await fixture.store.requestApproval(ofDelivery: id)
+        try await fixture.store.pauseDelivery(id)
+        #expect(try await fixture.store.deliveriesAwaitingApproval(limit: 5).map(\.deliveryID) == [id])
+        #expect(try await fixture.store.approvalStandings(ofDeliveries: [id]) == [id: .awaited])
+        try await approve(fixture, id)
+        #expect(try await fixture.store.deliveryProgress(id).state == .paused)
+        let long = String(repeating: "a", count: 2_001)
+        #expect(try await refusal { try await fixture.store.withdrawApproval(ofDelivery: id, reason: long) } == "PM007")
+        try await fixture.store.withdrawApproval(ofDelivery: id, reason: "old")
+        #expect(try await fixture.store.approval(ofDelivery: id).ended?.because.hasSuffix(" withdrew it: old") == true)
+        try await approve(fixture, id)
+        #expect(try await fixture.store.approval(ofDelivery: id).ended == nil)
+        try await fixture.store.resumeDelivery(id)
+        try await prepare(fixture)
+        _ = try await fixture.store.openGates()
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
+    }
+
     @Test("It is rejected with a reason, and an edited one needs a new approval")
     func rejected() async throws {
         let (fixture, id) = try await analysed()

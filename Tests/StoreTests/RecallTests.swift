@@ -72,6 +72,24 @@ struct RecallTests {
         #expect(try await fixture.store.deliveryProgress(id).state == .recalled)
     }
 
+    @Test("Who recalls a delivery has made its second one, not the process that lists its targets")
+    func maker() async throws {
+        let (fixture, id) = try await underWay()
+        let child = try await AuditCaller.$current.withValue("API key mia") {
+            try await AuditCaller.$key.withValue("mia") {
+                try required(
+                    try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
+                )
+            }
+        }
+        _ = try await fixture.store.finishRest()
+        while try await fixture.store.listRecalled() {}
+        #expect(try await fixture.store.approval(ofDelivery: child).makers == ["API key mia"])
+        #expect(try await fixture.store.recallReport(ofDelivery: id)?.givenUpBy == "")
+        try await fixture.store.stopDelivery(child)
+        #expect(try await fixture.store.recallReport(ofDelivery: id)?.givenUpBy.hasPrefix("login ") == true)
+    }
+
     @Test("A second delivery replaces what may have been seen and was not opened, once all outcomes are stored")
     func replaced() async throws {
         let (fixture, id) = try await underWay()

@@ -117,6 +117,24 @@ struct SendingForecastTests {
         }
     }
 
+    @Test("Those whose local time is over at the start are counted as never sent")
+    func late() async throws {
+        let site = try await site()
+        for past in ["skip", "now", "next_day"] {
+            let id = try await site.edited("{}")
+            try await change(site, "set_local_time(\(id), \(Self.day) + time '09:00', '\(past)')")
+            // At 06:00 UTC it is afternoon in Tokyo.
+            _ = try await forecast(site, id, at: "06:00")
+            let start = try #require(try await site.store.deliveryProgress(id).startAt)
+            let later = start.advanced(byMilliseconds: 2 * 86_400_000)
+            for (begins, count) in [(nil, 0), (start, 30), (later, 90)] as [(DatabaseTime?, Int64)] {
+                let late = try await site.store.lateMessages(ofDelivery: id, start: begins)
+                let expected = past == "skip" ? count : 0
+                #expect(late.messages == expected && late.isAll == (expected == 90), "\(past): \(late)")
+            }
+        }
+    }
+
     @Test("Sending hours decide it, also if they end before all has left")
     func hours() async throws {
         let site = try await site()

@@ -84,7 +84,7 @@ struct ApplicationPage: Sendable {
         values.merge(problems(facts)) { _, new in new }
         values.merge(credential(facts)) { _, new in new }
         values.merge(declarations(facts.declared)) { _, new in new }
-        values.merge(LimitTables.values(facts.limits)) { _, new in new }
+        values.merge(LimitTables.values(facts.limits, catalogue)) { _, new in new }
         let done: Phrase? =
             switch call.query["done"] {
             case "made": .applicationDone

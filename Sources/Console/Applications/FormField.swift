@@ -27,6 +27,20 @@ struct FormField: Sendable {
     var value = ""
     /// The maximum length of a line in characters; the database checks names.
     var maxLength = 1_000
+    /// A browser cuts what is pasted at the maximum length, without a word. So it knows only that of names and numbers;
+    /// a longer text is refused.
+    private static let longestCut = 500
+
+    /// What is wrong with the length of a typed line; nil if nothing is.
+    func lengthProblem(_ typed: String) -> String? {
+        let count = typed.unicodeScalars.count
+        guard case .text = kind, maxLength > Self.longestCut, count > maxLength else { return nil }
+        return Catalogue.current.text(
+            .experimentTextLong,
+            Figures.count(Int64(maxLength)),
+            Figures.count(Int64(count))
+        )
+    }
     /// What counts a line while it is typed.
     var counter: TextCounter?
 
@@ -49,6 +63,7 @@ struct FormField: Sendable {
         let shown = typed.map { $0[name] ?? "" } ?? value
         var values: PageValues = [
             "name": .text(name), "label": .text(label), "isRequired": .flag(isRequired), "most": .text("\(maxLength)"),
+            "isCut": .flag(isCut),
             "value": .text(shown), "isLine": .flag(false), "isFile": .flag(false), "isChoice": .flag(false),
             "isTick": .flag(false), "isWrong": .flag(problem != nil), "fieldProblem": .text(problem ?? ""),
             "isDescribed": .flag(problem != nil || !hint.isEmpty),
@@ -81,6 +96,10 @@ struct FormField: Sendable {
             values["isOn"] = .flag(shown == Self.yes)
         }
         return values
+    }
+
+    private var isCut: Bool {
+        if case .text = kind { maxLength <= Self.longestCut } else { true }
     }
 
     /// The value that a ticked box sends.

@@ -29,6 +29,7 @@ struct FormPage: Sendable {
             "action": .text(action), "back": .text(back.path), "backName": .text(back.name), "button": .text(button),
             "fields": .list(fields.map { $0.values(typed, problem: refusal?.problems[$0.name]) }),
             "hidden": .list(kept.map { ["name": .text($0.name), "value": .text($0.value)] }),
+            "countsTexts": .flag(fields.contains { $0.counter != nil }),
             "hasForm": .flag(obstacle.isEmpty), "isStale": .flag(refusal?.isStale ?? false),
         ]
         if !intro.isEmpty { values["intro"] = .text(intro) }
@@ -41,6 +42,10 @@ struct FormPage: Sendable {
     /// Runs the form's action. If the store refuses the input, the form is shown again with the store's message.
     func reply(to call: ConsoleCall, _ work: () async throws -> ConsoleReply) async throws -> ConsoleReply {
         do {
+            let problems = fields.reduce(into: [String: String]()) { problems, field in
+                problems[field.name] = field.lengthProblem(call.typed(field.name))
+            }
+            guard problems.isEmpty else { throw FormRefusal(problems) }
             return try await work()
         } catch let error as FormRefusal {
             return reply(typed: call.form.values, refusal: error)

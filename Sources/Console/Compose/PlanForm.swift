@@ -80,10 +80,20 @@ struct PlanForm: Sendable {
         return words
     }
 
-    private func isOver(_ text: String) -> Bool {
+    /// That people get nothing with this start (nil: now), in the zone of the form. Nobody knows how many until the
+    /// messages are counted.
+    func doubt(ofStart start: DatabaseTime?) -> String? {
+        guard text(Self.onPast) == DeliveryPlan.PastRule.skip.rawValue, isOver(text(Self.localTime), at: start) else {
+            return nil
+        }
+        return catalogue.text(.localTimeLate, Figures.local(text(Self.localTime), zone), zone)
+    }
+
+    /// - Parameter moment: nil for now.
+    private func isOver(_ text: String, at begins: DatabaseTime? = nil) -> Bool {
         guard let now, let moment = moments[text] else { return false }
         return switch moment {
-        case .once(let moment), .twice(_, let moment): moment <= now
+        case .once(let moment), .twice(_, let moment): moment <= begins ?? now
         case .skipped: false
         }
     }

@@ -325,6 +325,9 @@ extension Composer {
         let words = startWords(asks, at: moment.map { shown($0, text, zone) })
         let planned = try await planFacts(composed)
         let caps = try await capFacts(composed)
+        let waits: Phrase? =
+            !plan(composed).facts.isEmpty ? .startPlanned : planned.isEmpty ? nil : .startHours
+        let late = [plan(composed).doubt(ofStart: moment)].compactMap(\.self)
         return page(
             .send,
             composed,
@@ -332,7 +335,8 @@ extension Composer {
                 "confirmation": .group([
                     "count": .text(audience.words), "note": .text(audience.note),
                     "hasNote": .flag(!audience.note.isEmpty), "doubts": doubts(composed, audience),
-                    "when": .text(planned.isEmpty ? words.when : "\(words.when) \(catalogue[.startPlanned])"),
+                    "lateDoubts": .list(late.map { ["words": .text($0)] }),
+                    "when": .text([words.when, waits.map { catalogue[$0] }].compactMap(\.self).joined(separator: " ")),
                     "moment": .text(moment.map(Self.text) ?? ""), "asks": .flag(asks != nil),
                     "asksValue": .text(asks == Self.small ? Self.small : Self.asked),
                     "confirmTitle": .text(catalogue[words.title]), "confirmButton": .text(catalogue[words.button]),
@@ -498,10 +502,13 @@ extension Composer {
     }
 
     /// Why nothing can start at a time, in words; nil if it can.
-    func problem(ofStart moment: DatabaseTime, now: DatabaseTime) -> String? {
+    ///
+    /// - Parameter mayStartNow: whether the user could start it at once instead.
+    func problem(ofStart moment: DatabaseTime, now: DatabaseTime, mayStartNow: Bool = true) -> String? {
         let passed = now.microsecondsSince1970 - moment.microsecondsSince1970
         guard passed > Self.maxPassedMicroseconds else { return nil }
-        return catalogue.text(.pastMoment, Figures.minute(moment), Figures.minute(now))
+        let words: Phrase = mayStartNow ? .pastMoment : .pastMomentLater
+        return catalogue.text(words, Figures.minute(moment), Figures.minute(now))
     }
 
     /// Reads the time of a browser's field, here in UTC: `.some(nil)` for now, and nil if it is not a time.

@@ -4,6 +4,8 @@ import Store
 /// The analysis of a delivery that has not begun, on the delivery's page.
 struct AnalysisView {
     let read: AnalysisFacts
+    /// The messages that are never sent, because the local time of their recipients is over at the start.
+    let late: Int64
     let catalogue: Catalogue
 
     /// The rows of a table: the largest numbers.
@@ -79,10 +81,10 @@ struct AnalysisView {
     }
 
     private var facts: [PageValues] {
-        var pairs: [(Phrase, String)] = [
-            (.columnMessages, Figures.count(analysis.messages)), (.exclusionsTitle, Figures.count(analysis.excluded)),
-            (.analysisRendered, rendered),
-        ]
+        var pairs: [(Phrase, String)] = [(.columnMessages, Figures.count(analysis.messages))]
+        if late > 0 { pairs.append((.lateMessages, Figures.count(late))) }
+        pairs.append((.exclusionsTitle, Figures.count(analysis.excluded)))
+        pairs.append((.analysisRendered, rendered))
         if let smallest = analysis.smallest, let largest = analysis.largest {
             let (least, most) = (Figures.count(Int64(smallest)), Figures.count(Int64(largest)))
             pairs.append((.analysisSizes, catalogue.text(.analysisBytes, least, most)))

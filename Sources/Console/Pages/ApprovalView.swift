@@ -17,6 +17,8 @@ struct ApprovalView {
     let reader: ConsoleSession?
     /// Whether the reader may take the delivery back to editing.
     let mayEdit: Bool
+    /// Whether it replaces the messages of another delivery.
+    let isRecall: Bool
     let refused: RefusedDecision?
     /// What is approved besides the content: plan, experiment, sending hours and frequency caps.
     let rules: [(name: String, value: String)]
@@ -48,6 +50,7 @@ struct ApprovalView {
         var values: PageValues = [
             "isAwaited": .flag(approval.isAwaited),
             "awaited": .text(catalogue[awaited]),
+            "isPaused": .flag(state == .paused), "wordsLabel": .text(catalogue[wordsLabel]),
             "starts": .text(starts), "hasStarts": .flag(!starts.isEmpty),
             // Without an earlier approval it would say the same again.
             "isOutdated": .flag(approval.isAwaited && approval.given != nil), "objection": .text(approval.objection),
@@ -57,6 +60,12 @@ struct ApprovalView {
         ]
         if let refused { values["wordsProblem"] = .group(["problem": .text(Figures.inZone(refused.problem))]) }
         return values
+    }
+
+    /// What the field for words is for, by what the reader can decide.
+    private var wordsLabel: Phrase {
+        guard mayReject else { return .approvalComment }
+        return mayApprove || mayWithdraw ? .approvalWords : .rejectWords
     }
 
     /// Who has to approve it.
@@ -81,6 +90,8 @@ struct ApprovalView {
         if approval.startsApproved { return catalogue[.approvalStartsAtOnce] }
         guard let start = approval.startsAt else { return catalogue[.approvalStartsNever] }
         guard start <= now else { return catalogue.text(.approvalStartsAt, Figures.minute(start)) }
+        // Its recall has started it, at no particular time.
+        if isRecall { return catalogue[.approvalStartsAtOnce] }
         let until = approval.validUntil.map { Figures.minute($0) } ?? "–"
         return catalogue.text(.approvalStartsOver, Figures.minute(start), until)
     }
@@ -99,6 +110,9 @@ struct ApprovalView {
             pairs.append((.approvalMessages, Figures.count(given.messages)))
             if let start = given.startAt { pairs.append((.factStarts, Figures.minute(start))) }
             if !given.comment.isEmpty { pairs.append((.approvalComment, given.comment)) }
+        }
+        if let ended = approval.ended {
+            pairs.append((.approvalEnded, "\(Figures.minute(ended.at)): \(ended.because)"))
         }
         let named = pairs.map { pair -> (name: String, value: String) in (catalogue[pair.0], pair.1) }
         return (named + rules).map { ["name": .text($0.name), "value": .text($0.value)] }

@@ -63,11 +63,13 @@ struct ApprovalsPage: Sendable {
             "state": .text(catalogue[row.state == .ready ? .stateUnrequested : .stateAwaited]),
             "stateClass": .text("fair"),
             "service": .text(row.service), "messages": .text(Figures.count(row.messages)),
+            "isLate": .flag(row.late > 0),
+            "late": .text(catalogue.text(.lateOf, count: row.late, Figures.count(row.late))),
             "starts": .text(starts(row)),
             "makers": .text(row.makers.joined(separator: ", ")),
             // Without an earlier approval it would say again what the list is about.
             "problem": .text(row.wasApproved ? row.problem : "–"),
-            "isOwn": .flag(isOwn),
+            "isOwn": .flag(isOwn), "isPaused": .flag(row.state == .paused),
         ]
     }
 }

@@ -23,18 +23,21 @@ struct ArchivePage: Sendable {
         ]
     }
 
-    /// What the page of a delivery shows of it: links to this page and to the comparison.
+    /// What the page of a delivery shows of it: whether it is archived, and links to this page and to the comparison.
     static func links(_ call: ConsoleCall, _ row: DeliveryProgress, _ catalogue: Catalogue) -> PageValues {
         guard row.kind == .batch || row.parentID == nil else { return [:] }
         var links: [PageValues] = []
         if row.target > 0 {
             links.append(["path": .text(ComparePage.path(row.id)), "name": .text(catalogue[.compareButton])])
         }
-        if call.mayCompose, row.state.isFinal, row.finishedAt != nil {
+        if call.mayCompose, row.archivedAt != nil || row.state.isFinal && row.finishedAt != nil {
             let name: Phrase = row.archivedAt == nil ? .archiveButton : .unarchiveButton
             links.append(["path": .text(path(row.id)), "name": .text(catalogue[name])])
         }
-        return ["listLinks": .list(links), "hasListLinks": .flag(!links.isEmpty)]
+        return [
+            "listLinks": .list(links), "hasListLinks": .flag(!links.isEmpty),
+            "isArchived": .flag(row.archivedAt != nil),
+        ]
     }
 
     private func ask(_ call: ConsoleCall) async throws -> ConsoleReply {

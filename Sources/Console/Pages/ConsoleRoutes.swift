@@ -1,4 +1,5 @@
 import HTTPTypes
+import PushCore
 import Store
 
 /// The table of all routes: what can be seen and done, and by whom.
@@ -87,7 +88,26 @@ struct ConsoleRoutes: Sendable {
             SettingsPage(responder: responder).routes, SignalPages(responder: responder).routes,
             LanguageMenu.routes, files,
         ]
-        all = pages.flatMap(\.self)
+        let asked = pages.flatMap(\.self)
+        all = asked + Self.returns(from: asked)
+    }
+
+    /// A refused form leaves its address in the browser, where it is loaded again or kept as a bookmark. Where only
+    /// forms are sent to, a GET leads to the page that the form belongs to: the nearest one above.
+    private static func returns(from routes: [ConsoleRoute]) -> [ConsoleRoute] {
+        func pattern(_ path: String) -> String { path.replacing(#/\{\w+\}/#, with: "{}") }
+        let pages = Set(routes.filter { $0.method == .get }.map { pattern($0.path) })
+        let forms = Set(routes.filter { $0.method == .post }.map(\.path)).filter { !pages.contains(pattern($0)) }
+        return forms.sorted().map { path in
+            let parts = pattern(path).split(separator: "/")
+            let depth = (0..<parts.count).last { pages.contains("/" + parts.prefix($0).joined(separator: "/")) } ?? 0
+            return ConsoleRoute(.get, path, .role(.read)) { call in
+                let query = call.query.values.sorted { $0.key < $1.key }
+                    .map { "\($0.key)=\(SignIn.encoded($0.value))" }.joined(separator: "&")
+                let page = "/" + call.path.split(separator: "/").prefix(depth).joined(separator: "/")
+                return .redirect(query.isEmpty ? page : "\(page)?\(query)")
+            }
+        }
     }
 }
 

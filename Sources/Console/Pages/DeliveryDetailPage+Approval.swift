@@ -7,22 +7,27 @@ extension DeliveryDetailPage {
     ///
     /// - Parameters:
     ///   - mayEdit: whether the user may take it back.
-    ///   - refused: a decision that was refused, shown at its field; an error if the page no longer has it.
+    ///   - refused: a decision that was refused, shown at its field.
+    /// - Returns: what the page shows, what cannot be done, and whether the delivery can start as soon as it is approved
+    ///   instead of at its time.
     func approval(_ call: ConsoleCall, _ progress: DeliveryProgress, mayEdit: Bool, refused: RefusedDecision?)
-        async throws -> (values: PageValues, barred: Set<DeliveryAction>)
+        async throws -> (values: PageValues, barred: Set<DeliveryAction>, mayAwait: Bool)
     {
-        guard [.analysing, .ready, .pending].contains(progress.state) else {
-            if let refused { throw ConsoleProblem.conflict(refused.problem) }
-            return ([:], [.request])
+        // Where its field is gone, the page says it above all.
+        var told: PageValues = [:]
+        if let refused { told["startProblem"] = .group(["words": .text(refused.problem)]) }
+        let isPaused = progress.state == .paused && progress.startedAt == nil
+        guard isPaused || [.analysing, .ready, .pending].contains(progress.state) else {
+            return (told, [.request], false)
         }
         let reader = DeliveryStartFacts(catalogue: catalogue)
-        let (approval, rules) = try await responder.database.run { store in
+        let (approval, isRecall, rules) = try await responder.database.run { store in
             let approval = try await store.approval(ofDelivery: progress.id)
             // Those who approve it see what its author confirms.
             let rules =
                 approval.isAwaited
                 ? try await reader.read(store, progress.id, start: approval.startsAt).facts : []
-            return (approval, rules)
+            return (approval, try await store.delivery(recalledBy: progress.id) != nil, rules)
         }
         let needsRequest = progress.state == .analysing ? approval.above != nil : approval.isAwaited
         let isRequested = progress.state == .analysing && approval.requested != nil
@@ -33,12 +38,15 @@ extension DeliveryDetailPage {
             now: progress.now,
             reader: call.session,
             mayEdit: mayEdit,
+            isRecall: isRecall,
             refused: refused,
             rules: rules,
             catalogue: catalogue
         )
-        if let refused, view.isEmpty || !view.mayDecide { throw ConsoleProblem.conflict(refused.problem) }
-        guard !view.isEmpty else { return ([:], barred) }
-        return (["approval": .group(view.values)], barred)
+        let mayAwait = approval.isAwaited && !approval.startsApproved
+        guard !view.isEmpty else { return (told, barred, mayAwait) }
+        var values: PageValues = view.mayDecide ? [:] : told
+        values["approval"] = .group(view.values)
+        return (values, barred, mayAwait)
     }
 }

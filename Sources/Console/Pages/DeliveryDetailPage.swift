@@ -22,6 +22,13 @@ struct DeliveryDetailPage: Sendable {
     ]
     /// The actions for which a page asks for confirmation.
     private static let confirmed: [DeliveryAction] = [.stop, .start, .request, .reschedule, .edit]
+    /// What a problem is about, by the database's word for it.
+    private static let subjects: [String: Phrase] = [
+        "approval": .problemApproval, "application": .columnApplication, "content": .problemContent,
+        "filter": .problemFilter, "start": .problemStart, "target": .columnTarget,
+    ]
+    /// The remedy of a rejection, as `pushmta.reject_delivery` writes it.
+    private static let rejectionRemedy = "change it, analyse it, and have it approved"
 
     var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -86,14 +93,25 @@ struct DeliveryDetailPage: Sendable {
             return try await show(call, decision: RefusedDecision(words: words, problem: refusals.words(error)))
         } catch let error as StoreError where error.sqlState == "PM184" {
             return try await show(call, decision: RefusedDecision(words: words, problem: catalogue[.approvalStale]))
+        } catch let error as StoreError where error.sqlState == "PM008" && isRefusal(error) {
+            // Somebody else has withdrawn it, decided about it or let it go meanwhile.
+            let (progress, standing) = try await present(id)
+            let state = DeliveryWords(row: progress, catalogue: catalogue, standing: standing).state.words
+            return try await show(call, notice: catalogue.text(.decisionNotNow, state))
         } catch let error as StoreError where isRefusal(error) {
-            throw ConsoleProblem.conflict(refusals.words(error))
+            return try await show(call, notice: refusals.words(error))
         }
         await responder.approvals.forget()
         return .redirect("/deliveries/\(id)?done=\(decision.rawValue)")
     }
 
     private var refusals: RefusalWords { RefusalWords(catalogue: catalogue) }
+
+    private func present(_ id: Int64) async throws -> (DeliveryProgress, ApprovalStanding?) {
+        try await responder.database.run { store in
+            (try await store.deliveryProgress(id), try await store.approval(ofDelivery: id).standing)
+        }
+    }
 
     /// Whether the database has refused an action. A delivery that does not exist has a page of its own.
     private func isRefusal(_ error: StoreError) -> Bool { RefusalWords.isTold(error) && error.code != .notFound }
@@ -105,7 +123,7 @@ struct DeliveryDetailPage: Sendable {
         do {
             try await responder.database.run { try await $0.control(action, delivery: id, at: moment, by: call.actor) }
         } catch let error as StoreError where isRefusal(error) {
-            throw ConsoleProblem.conflict(refusals.words(error))
+            return try await show(call, notice: refusals.words(error))
         }
         // Another start, and a way back to the draft, change what waits for an approval.
         await responder.approvals.forget()
@@ -142,22 +160,21 @@ struct DeliveryDetailPage: Sendable {
         } catch ConsoleProblem.conflict(let words) {
             return try await show(call, refused: words)
         }
-        let (progress, standing) = try await responder.database.run { store in
-            (try await store.deliveryProgress(id), try await store.approval(ofDelivery: id).standing)
-        }
+        let (progress, standing) = try await present(id)
         // An address that somebody typed or kept.
         guard Self.actions(on: progress).contains(action), action != .start || standing != .awaited else {
             let state = DeliveryWords(row: progress, catalogue: catalogue, standing: standing).state.words
-            throw ConsoleProblem.conflict(catalogue.text(.actionNotNow, state))
+            return try await show(call, notice: catalogue.text(.actionNotNow, state))
         }
         let isStart = [.start, .request, .reschedule].contains(action)
-        if isStart, let words = try await refusal(ofStart: moment, progress) {
+        if isStart, let words = try await refusal(ofStart: moment, progress, mayStartNow: action == .start) {
             return try await show(call, refused: words)
         }
         let shown = moment.map {
             composer.shown($0, call.query[Composer.momentField] ?? "", zone(call.query))
         }
-        let words = words(action, progress, at: shown, needsApproval: standing != nil)
+        let recalled = try await responder.database.run { try await $0.delivery(recalledBy: id) }
+        let words = words(action, progress, at: shown, standing: standing, recalled: recalled)
         var values: PageValues = [
             "subject": .text(DeliveryWords(row: progress, catalogue: catalogue).name), "text": .text(words.text),
             "action": .text("/deliveries/\(id)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
@@ -167,14 +184,15 @@ struct DeliveryDetailPage: Sendable {
             let reader = DeliveryStartFacts(catalogue: catalogue)
             // A request without a time leaves it to the approval.
             let begins = action == .start ? moment ?? progress.now : moment
-            let (facts, waits) = try await responder.database.run { store in
+            let (facts, waits, reachesNobody) = try await responder.database.run { store in
                 try await Figures.$zone.withValue(try await store.clock(ofDelivery: id)) {
                     try await reader.read(store, id, start: begins)
                 }
             }
             values["hasFacts"] = .flag(!facts.isEmpty)
             values["startFacts"] = .list(facts.map { ["name": .text($0.name), "value": .text($0.value)] })
-            if waits { values["text"] = .text("\(words.text) \(catalogue[.startPlanned])") }
+            values["reachesNobody"] = .flag(reachesNobody)
+            if let waits { values["text"] = .text("\(words.text) \(catalogue[waits])") }
         }
         if let moment { values["moment"] = .group(["at": .text(Composer.text(moment))]) }
         return .page(ConsolePage("confirm", title: catalogue[words.title], values))
@@ -182,12 +200,20 @@ struct DeliveryDetailPage: Sendable {
 
     /// Why a delivery cannot have a start, in words; nil if it can. The database refuses such a start as well, for every
     /// caller.
-    private func refusal(ofStart moment: DatabaseTime?, _ progress: DeliveryProgress) async throws -> String? {
+    ///
+    /// - Parameter mayStartNow: whether the user could start it at once instead.
+    private func refusal(ofStart moment: DatabaseTime?, _ progress: DeliveryProgress, mayStartNow: Bool)
+        async throws -> String?
+    {
         let composer = Composer(responder: responder)
         let id = progress.id
         let clock = try await responder.database.run { try await $0.clock(ofDelivery: id) }
         return try await Figures.$zone.withValue(clock) { () async throws -> String? in
-            if let moment, let words = composer.problem(ofStart: moment, now: progress.now) { return words }
+            if let moment,
+                let words = composer.problem(ofStart: moment, now: progress.now, mayStartNow: mayStartNow)
+            {
+                return words
+            }
             do {
                 try await responder.database.run { try await $0.checkStart(ofDelivery: id, at: moment) }
                 return nil
@@ -199,12 +225,15 @@ struct DeliveryDetailPage: Sendable {
 
     /// What the page says that asks for confirmation.
     ///
-    /// - Parameter needsApproval: whether another start needs an approval of its own.
+    /// - Parameters:
+    ///   - standing: nil if it needs no approval; otherwise another start needs one of its own.
+    ///   - recalled: the delivery whose messages it replaces or removes.
     private func words(
         _ action: DeliveryAction,
         _ row: DeliveryProgress,
         at moment: String?,
-        needsApproval: Bool
+        standing: ApprovalStanding?,
+        recalled: Int64?
     ) -> (title: Phrase, text: String, button: Phrase) {
         let start = moment.map { catalogue.text(.startAt, $0) } ?? catalogue[.startNow]
         let pending = Figures.count(row.pending)
@@ -215,10 +244,16 @@ struct DeliveryDetailPage: Sendable {
             let count = prepared(row)
             return (.requestTitle, row.state == .ready ? "\(asked) \(count)" : asked, .requestButton)
         case .reschedule:
-            let asked = needsApproval ? moment.map { catalogue.text(.requestAt, $0) } : nil
-            return (.moveTitle, asked ?? start, .moveButton)
+            guard let moment else {
+                return (.moveTitle, standing == .awaited ? catalogue[.requestNow] : start, .moveButton)
+            }
+            return (.moveTitle, standing == nil ? start : catalogue.text(.requestAt, moment), .moveButton)
         case .edit: return (.editTitle, catalogue[.editText], .editButton)
+        case .stop where recalled != nil:
+            let text: Phrase = row.startedAt == nil ? .stopRecallText : .stopBegunRecallText
+            return (.stopTitle, catalogue.text(text, recalled.map { "\($0)" } ?? ""), .stopButton)
         case .stop where row.state == .editing: return (.stopTitle, catalogue[.stopEditedText], .stopButton)
+        case .stop where row.startedAt == nil: return (.stopTitle, catalogue[.stopEarlyText], .stopButton)
         case .stop, .pause, .resume, .recall, .duplicate:
             return (.stopTitle, catalogue.text(.stopText, count: row.pending, pending), .stopButton)
         }
@@ -233,15 +268,19 @@ struct DeliveryDetailPage: Sendable {
     /// - Parameters:
     ///   - refused: why the time in the address cannot be the start.
     ///   - decision: an approval, rejection or withdrawal that was refused.
-    private func show(_ call: ConsoleCall, refused: String = "", decision: RefusedDecision? = nil) async throws
-        -> ConsoleReply
-    {
+    ///   - notice: why nothing was done, where no field of the page is at fault.
+    private func show(
+        _ call: ConsoleCall,
+        refused: String = "",
+        decision: RefusedDecision? = nil,
+        notice: String = ""
+    ) async throws -> ConsoleReply {
         let id = try call.number("id")
         let below = call.query["below"].flatMap { Int64($0) } ?? .max
         let facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
         if below == .max { await responder.deliveries.note(facts) }
         return try await Figures.$zone.withValue(facts.reasons.clock) {
-            try await page(call, facts, below: below, refused: refused, decision: decision)
+            try await page(call, facts, below: below, refused: refused, decision: decision, notice: notice)
         }
     }
 
@@ -250,7 +289,8 @@ struct DeliveryDetailPage: Sendable {
         _ facts: DeliveryFacts,
         below: Int64,
         refused: String,
-        decision: RefusedDecision?
+        decision: RefusedDecision?,
+        notice: String
     ) async throws -> ConsoleReply {
         let id = facts.progress.id
         let words = DeliveryWords(row: facts.progress, catalogue: catalogue, standing: facts.counts.standing)
@@ -287,11 +327,8 @@ struct DeliveryDetailPage: Sendable {
         // A continuous delivery has no messages of its own; each of its days has.
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
         values["mayTake"] = .flag(call.mayOperate)
-        if let done = call.query["done"].flatMap({ Self.done[$0] ?? RecurrencePage.done[$0] ?? ArchivePage.done[$0] }) {
-            // Nobody edits the second delivery of a recall.
-            let isRecallRejected = done == .doneReject && values["recallOf"] != nil
-            let isEarly = done == .doneResume && facts.progress.startedAt == nil
-            let said: Phrase = isRecallRejected ? .doneRejectRecall : isEarly ? .doneResumeEarly : done
+        if !notice.isEmpty { values["startProblem"] = .group(["words": .text(notice)]) }
+        if let said = said(call, facts.progress, isRecall: values["recallOf"] != nil) {
             values["done"] = .text(catalogue[said])
             values["isDone"] = .flag(true)
         }
@@ -300,9 +337,19 @@ struct DeliveryDetailPage: Sendable {
                 "delivery",
                 title: words.name,
                 values,
-                status: refused.isEmpty && decision == nil ? .ok : .conflict
+                status: refused.isEmpty && decision == nil && notice.isEmpty ? .ok : .conflict
             )
         )
+    }
+
+    /// What was done, by the address; nil if it names nothing.
+    private func said(_ call: ConsoleCall, _ progress: DeliveryProgress, isRecall: Bool) -> Phrase? {
+        guard let word = call.query["done"],
+            let done = Self.done[word] ?? RecurrencePage.done[word] ?? ArchivePage.done[word]
+        else { return nil }
+        // Nobody edits the second delivery of a recall.
+        if done == .doneReject, isRecall { return .doneRejectRecall }
+        return done == .doneResume && progress.startedAt == nil ? .doneResumeEarly : done
     }
 
     /// What the page of a day of a continuous delivery lacks: its approval, its actions, and what it belongs to.
@@ -329,17 +376,14 @@ struct DeliveryDetailPage: Sendable {
         values.merge(actions(progress, offered)) { _, new in new }
         let timed = offered.intersection(Self.actions(on: progress))
         let schedule = try await DeliverySchedule(responder: responder)
-            .values(call, progress, timed, problem: refused)
+            .values(call, progress, timed, mayAwait: approval.mayAwait, problem: refused)
         values.merge(schedule) { _, new in new }
         let (recalled, lasting) = try await responder.database.run { store in
             (try await store.delivery(recalledBy: id), try await store.lastingRecall(ofDelivery: id))
         }
         if let recalled {
             let isGivenUp = progress.state == .stopped && progress.startedAt == nil
-            values["recallOf"] = .group([
-                "recalledID": .text("\(recalled)"),
-                "recallWords": .text(catalogue[isGivenUp ? .recallGivenUp : .recallOf]),
-            ])
+            values["recallOf"] = .group(["recalledID": .text("\(recalled)"), "isGivenUp": .flag(isGivenUp)])
         }
         // Nothing is recalled twice, and no recall is recalled.
         if recalled != nil || lasting != nil { values["mayRecall"] = .flag(false) }
@@ -369,20 +413,31 @@ struct DeliveryDetailPage: Sendable {
     {
         let id = progress.id
         switch progress.state {
-        case .analysing, .ready, .pending:
+        case .analysing, .ready, .pending,
+            .paused where progress.startedAt == nil:
             let read = try await responder.database.run { try await AnalysisFacts.read($0, id, by: call.actor) }
             guard let read else { return ([:], nil) }
-            let view = AnalysisView(read: read, catalogue: catalogue)
-            let lastCount = read.analysis.finishedAt == nil ? nil : read.analysis.messages
-            return (view.isEmpty ? [:] : ["analysis": .group(view.values)], lastCount)
+            let isCounted = read.analysis.finishedAt != nil
+            let late = try await responder.database.run {
+                try await $0.lateMessages(ofDelivery: id, start: progress.startAt)
+            }
+            let view = AnalysisView(read: read, late: isCounted ? late.messages : 0, catalogue: catalogue)
+            var values: PageValues = view.isEmpty ? [:] : ["analysis": .group(view.values)]
+            values["reachesNobody"] = .flag(isCounted && late.isAll)
+            return (values, isCounted ? read.analysis.messages : nil)
         case .editing:
             let problems = try await responder.database.run { try await $0.problems(ofDelivery: id) }
             var values: PageValues = [:]
             if !problems.isEmpty {
                 let rows = problems.map { problem -> PageValues in
-                    [
-                        "subject": .text(problem.subject), "place": .text(problem.pointer),
-                        "problem": .text(Figures.inZone(problem.problem)), "remedy": .text(problem.remedy),
+                    let subject = Self.subjects[problem.subject].map { catalogue[$0] }
+                    let isRejection = problem.remedy == Self.rejectionRemedy
+                    return [
+                        "subject": .text(subject ?? problem.subject), "isForeign": .flag(subject == nil),
+                        "place": .text(problem.pointer),
+                        "problem": .text(Figures.inZone(problem.problem).capitalisedFirst),
+                        "remedy": .text(isRejection ? catalogue[.rejectRemedy] : problem.remedy.capitalisedFirst),
+                        "isTold": .flag(isRejection),
                     ]
                 }
                 values["problems"] = .group(["rows": .list(rows)])
@@ -441,9 +496,9 @@ struct DeliveryDetailPage: Sendable {
         case .analysing, .ready: [.start, .request, .edit, .duplicate]
         case .pending: [.pause, .stop, .reschedule, .edit, .duplicate]
         case .preparing, .inProgress: [.pause, .stop, .recall, .duplicate]
-        // There is nothing to recall before it begins.
-        case .paused: [.resume, .stop, row.startedAt == nil ? .edit : .recall, .duplicate]
-        case .finished, .stopped, .recalled: [.recall, .duplicate]
+        case .paused where row.startedAt == nil: [.resume, .stop, .reschedule, .edit, .duplicate]
+        case .paused: [.resume, .stop, .recall, .duplicate]
+        case .finished, .stopped, .recalled: RecallPage.isRecallable(row) ? [.recall, .duplicate] : [.duplicate]
         case .editing: [.stop, .duplicate]
         }
     }

@@ -20,14 +20,18 @@ struct DeliverySchedule: Sendable {
     ///
     /// - Parameters:
     ///   - allowed: what may be done with the delivery in its state.
+    ///   - mayAwait: whether it can start as soon as it is approved instead of at its time.
     ///   - problem: why the start was refused; "" if it was not. Without a time in the address the field is not at
     ///     fault.
-    func values(_ call: ConsoleCall, _ row: DeliveryProgress, _ allowed: Set<DeliveryAction>, problem: String)
-        async throws -> PageValues
-    {
+    func values(
+        _ call: ConsoleCall,
+        _ row: DeliveryProgress,
+        _ allowed: Set<DeliveryAction>,
+        mayAwait: Bool,
+        problem: String
+    ) async throws -> PageValues {
         guard let (action, button) = self.action(allowed) else {
-            if !problem.isEmpty { throw ConsoleProblem.conflict(problem) }
-            return [:]
+            return problem.isEmpty ? [:] : ["startProblem": .group(["words": .text(problem)])]
         }
         let given = call.query[Composer.zoneField]
         let (zone, known, start) = try await responder.database.run { store in
@@ -42,6 +46,7 @@ struct DeliverySchedule: Sendable {
             "schedule": .group([
                 "path": .text("/deliveries/\(row.id)/\(action.rawValue)"), "button": .text(catalogue[button]),
                 "at": .text(typed ?? start),
+                "mayAwait": .flag(mayAwait && action == .reschedule),
                 "isWrong": .flag(typed != nil && !problem.isEmpty), "problem": .text(problem),
                 "zoneMenu": ZoneMenu(known: known, chosen: zone).values(Composer.zoneField),
             ])

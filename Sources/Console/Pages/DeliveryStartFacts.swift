@@ -7,9 +7,9 @@ struct DeliveryStartFacts: Sendable {
     let catalogue: Catalogue
 
     /// - Parameter start: when it starts; nil if that is not known yet.
-    /// - Returns: the facts, and whether messages wait for anything but their turn.
+    /// - Returns: the facts, what messages wait for besides their turn, and whether none of them would be sent.
     func read(_ store: Store, _ id: Int64, start: DatabaseTime?) async throws
-        -> (facts: [(name: String, value: String)], waits: Bool)
+        -> (facts: [(name: String, value: String)], waits: Phrase?, reachesNobody: Bool)
     {
         var facts: [(name: String, value: String)] = []
         if let row = try await store.experiment(ofDelivery: id) {
@@ -24,6 +24,8 @@ struct DeliveryStartFacts: Sendable {
         if !locales.isEmpty { facts.append((catalogue[.localesField], locales)) }
         let plan = try await store.plan(ofDelivery: id)
         if let plan { facts += PlanView(plan: plan, zones: [], isOver: false, catalogue: catalogue).startFacts }
+        let late = try await store.lateMessages(ofDelivery: id, start: start)
+        if late.messages > 0 { facts.append((catalogue[.lateMessages], Figures.count(late.messages))) }
         var hours: [(name: String, value: String)] = []
         // What replaces or removes a message goes out at any hour.
         if try await store.delivery(recalledBy: id) == nil {
@@ -38,7 +40,9 @@ struct DeliveryStartFacts: Sendable {
             hours = try await self.hours(store, of: own, rule: plan?.hours, exempt: exempt)
         }
         let caps = catalogue.facts(of: try await store.frequencyCaps(ofDelivery: id))
-        return (facts + hours + caps, plan.map(PlanView.waits) == true || plan?.hours != nil || !hours.isEmpty)
+        let isPlanned = plan.map(PlanView.waits) == true || plan?.hours != nil
+        let waits: Phrase? = isPlanned ? .startPlanned : hours.isEmpty ? nil : .startHours
+        return (facts + hours + caps, waits, late.isAll)
     }
 
     /// The sending hours of services, and what happens outside of them unless the plan says so; nothing of services

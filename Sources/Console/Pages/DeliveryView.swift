@@ -26,7 +26,7 @@ struct DeliveryView {
         }
         let charts = DeliveryCharts(timeline: facts.reasons.timeline, catalogue: catalogue).values
         for part in [
-            head, outcomes, charts, days, plan ?? [:], reasons, LimitTables.values(facts.reasons.limits),
+            head, outcomes, charts, days, plan ?? [:], reasons, LimitTables.values(facts.reasons.limits, catalogue),
         ] {
             values.merge(part) { _, new in new }
         }
@@ -77,8 +77,9 @@ struct DeliveryView {
         guard let rate, [.preparing, .inProgress].contains(row.state), facts.count(.pending) > 0 else { return [] }
         let shown = rate < 10 ? Figures.oneDigit(rate) : Figures.rate(rate)
         var pairs: [(Phrase, String)] = [(.factRate, "\(shown) \(catalogue[.figureRateUnit])")]
-        let binding = facts.reasons.limits.filter(\.binds)
-            .map { "\($0.subject): \($0.limit) \($0.maximum)".trimmed }
+        let binding = facts.reasons.limits.filter(\.binds).map { limit in
+            LimitTables.name(limit, catalogue) ?? "\(limit.subject): \(limit.limit) \(limit.maximum)".trimmed
+        }
         if !binding.isEmpty { pairs.append((.factLimitedBy, binding.joined(separator: ", "))) }
         if let left = timeLeft(rate) { pairs.append((.factLeft, left)) }
         return pairs

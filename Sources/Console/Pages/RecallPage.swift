@@ -7,9 +7,16 @@ import Store
 struct RecallPage: Sendable {
     let responder: ConsoleResponder
 
-    /// The characters of a title and of a text that a phone shows.
-    private static let (longestTitle, longestText) = (200, 1_000)
+    /// As of a variant's text.
+    private static let longestText = 4_000
     private static let longestReason = 2_000
+
+    /// Whether a delivery was sent to anybody, or may still be, so that a recall has an effect.
+    static func isRecallable(_ row: DeliveryProgress) -> Bool {
+        guard row.startedAt != nil else { return false }
+        // One that is recalled already can be recalled again if its replacement was given up.
+        return !row.state.isFinal || row.state == .recalled || row.sent + row.unknown + row.pending > 0
+    }
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -38,6 +45,8 @@ struct RecallPage: Sendable {
         let platforms: [Platform]
         /// The locales that its content has variants for.
         let locales: [String]
+        /// The smallest maximum of their payloads, in bytes; nil if nobody knows it.
+        let payloadLimit: Int?
         /// The delivery that replaces or removes the messages already.
         let child: Int64?
         /// Above how many messages a replacement needs an approval; nil if no service asks for one.
@@ -53,6 +62,13 @@ struct RecallPage: Sendable {
             let services = try await store.servicesOfApplications()
             let names = try await store.applicationNames(ofDeliveries: [id])[id] ?? []
             let own = Set(names.compactMap { services[$0] })
+            let connectors = Dictionary(uniqueKeysWithValues: try await store.accounts().map { ($0.id, $0.connector) })
+            let limits = try await store.applications().filter { names.contains($0.name) }.map { row in
+                PayloadLimits.limit(
+                    format: row.format(over: row.accountID.flatMap { connectors[$0] }),
+                    pushType: .alert
+                )
+            }
             var before: (report: RecallReport, texts: [String: String])?
             if let report = try await store.recallReport(ofDelivery: id) {
                 var content = "{}"
@@ -64,6 +80,7 @@ struct RecallPage: Sendable {
                 progress: try await store.deliveryProgress(id),
                 platforms: try await store.replaceablePlatforms(ofDelivery: id),
                 locales: ContentForm(values: values, platforms: []).localeNames,
+                payloadLimit: limits.min(),
                 child: try await store.lastingRecall(ofDelivery: id),
                 approvalAbove: try await store.approvalRules().filter { own.contains($0.service) }.map(\.above).min(),
                 before: before
@@ -104,8 +121,15 @@ struct RecallPage: Sendable {
             intro: intro.filter { !$0.isEmpty }.joined(separator: " "),
             fields: fields + (facts.platforms.isEmpty ? [] : replacement(facts)),
             button: catalogue[.recallButton],
-            obstacle: facts.child.map { catalogue.text(.recallAlready, "\($0)") } ?? ""
+            obstacle: obstacle(facts)
         )
+    }
+
+    /// Why it cannot be recalled; "" if it can.
+    private func obstacle(_ facts: Facts) -> String {
+        if let child = facts.child { return catalogue.text(.recallAlready, "\(child)") }
+        guard !Self.isRecallable(facts.progress) else { return "" }
+        return catalogue[facts.progress.startedAt == nil ? .recallEarly : .recallNothing]
     }
 
     /// That a replacement may need an approval; "" if no service asks for one.
@@ -136,14 +160,16 @@ struct RecallPage: Sendable {
                     kind: .text,
                     hint: catalogue[locale.isEmpty ? .recallOnlyReplace : .recallLocaleEmpty],
                     value: Self.text(Name.title, locale, of: facts),
-                    maxLength: Self.longestTitle
+                    maxLength: Self.longestText,
+                    counter: facts.payloadLimit.map(TextCounter.init)
                 ),
                 FormField(
                     name: Self.name(Name.body, locale),
                     label: catalogue[.recallNewBody] + readers,
                     kind: .text,
                     value: Self.text(Name.body, locale, of: facts),
-                    maxLength: Self.longestText
+                    maxLength: Self.longestText,
+                    counter: facts.payloadLimit.map(TextCounter.init)
                 ),
             ]
         }
@@ -163,6 +189,9 @@ struct RecallPage: Sendable {
 
     private func recall(_ call: ConsoleCall) async throws -> ConsoleReply {
         let facts = try await facts(call)
+        let obstacle = obstacle(facts)
+        // An address that somebody kept, or a form of before.
+        guard obstacle.isEmpty else { throw ConsoleProblem.conflict(obstacle) }
         return try await form(facts).reply(to: call) {
             let mode = RecallMode(rawValue: call.typed(Name.mode)) ?? .stop
             let texts = ([""] + facts.locales).map { locale in
@@ -177,7 +206,13 @@ struct RecallPage: Sendable {
                 let missing: Phrase = isTyped.contains(true) ? .recallMainMissing : .recallTextMissing
                 throw FormRefusal([Name.title: catalogue[missing]])
             }
-            guard mode == .replace || !isTyped.contains(true) else {
+            // What the replacement before said is not lost with this one.
+            let isNew = texts.contains { locale, title, body in
+                [(Name.title, title), (Name.body, body)].contains { field, typed in
+                    !typed.isEmpty && typed != Self.text(field, locale, of: facts).trimmed
+                }
+            }
+            guard mode == .replace || !isNew else {
                 throw FormRefusal([Name.mode: catalogue[.recallTextUnused]])
             }
             let content = mode == .replace ? Self.content(texts) : nil

@@ -13,6 +13,11 @@ struct RecallView {
             values["child"] = .group([
                 "childID": .text("\(child.progress.id)"), "childState": .text(words.state.words),
                 "childClass": .text(words.state.style),
+                "childReason": .text(
+                    facts.report.givenUpBy.isEmpty
+                        ? Figures.inZone(child.progress.stateReason)
+                        : catalogue.text(.recallStoppedBy, facts.report.givenUpBy)
+                ),
             ])
         }
         return values

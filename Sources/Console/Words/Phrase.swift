@@ -313,6 +313,12 @@ enum Phrase: String, Sendable, CaseIterable {
         obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
         obstacleExpiredCredential, obstacleLink
     // When messages leave: the recipient's time, waves, sending hours.
+    case lateMessages, lateOf, reachesNobody, localTimeLate
+    case pastMomentLater, startHours, stopEarlyText, stopRecallText, stopBegunRecallText, decisionNotNow, isArchived
+    case approvalPaused, approvalEnded, rejectWords, recallStoppedBy, recallAgain, recallNothing, recallEarly
+    case problemApproval, problemContent, problemFilter, problemStart, rejectRemedy
+    case limitByButtons, limitByWeight, limitByPlan, limitByRate, limitByFollow, limitByAccount, limitByScope,
+        limitState, limitPlan
     case localTimeOver, localTimeSkipped, waveOver, copiedFrom, copyContent, copyKept, copyOverwrite, copyLeft
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
         localTimeClock,

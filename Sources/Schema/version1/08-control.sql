@@ -509,6 +509,7 @@ BEGIN
     UPDATE pushmta_engine.delivery d SET state = 'stopped', state_reason = '', preparing_host = '', changed_at = now(),
         finished_at = CASE WHEN complete THEN now() END
     WHERE d.id = delivery;
+    UPDATE recall r SET given_up_by = login_text(l.kind, l.name) FROM acting_login() l WHERE r.child_id = delivery;
     PERFORM finish_recurrence(delivery, '');
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
@@ -552,7 +553,7 @@ BEGIN
     PERFORM drop_preparation(delivery);
     PERFORM return_draft(delivery);
     UPDATE pushmta_engine.delivery d SET state = new_state, state_reason = words, start_at = NULL, started_at = NULL, log_day = NULL,
-        valid_until = NULL, wait_reason = '', wait_failures = 0, wait_until = NULL, changed_at = now(),
+        valid_until = NULL, wait_reason = '', wait_failures = 0, wait_until = NULL, paused_by = '', changed_at = now(),
         finished_at = CASE new_state WHEN 'stopped' THEN now() END
     WHERE d.id = delivery;
     PERFORM pg_notify('pushmta_wake', 'control');

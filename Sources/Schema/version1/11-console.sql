@@ -504,7 +504,10 @@ BEGIN
         WHEN 'stop' THEN PERFORM pushmta.stop_delivery(delivery);
         WHEN 'start' THEN PERFORM pushmta.start_delivery(delivery, start_at);
         WHEN 'request' THEN PERFORM pushmta.request_approval(delivery, start_at);
-        WHEN 'reschedule' THEN PERFORM pushmta.reschedule_delivery(delivery, coalesce(start_at, now()));
+        WHEN 'reschedule' THEN
+            IF start_at IS NOT NULL OR NOT start_once_approved(delivery) THEN
+                PERFORM pushmta.reschedule_delivery(delivery, coalesce(start_at, now()));
+            END IF;
         WHEN 'edit' THEN PERFORM pushmta.reschedule_delivery(delivery, NULL);
     END CASE;
     UPDATE pushmta_engine.delivery d SET paused_by = who WHERE d.id = delivery AND action = 'pause' AND NOT was_paused;

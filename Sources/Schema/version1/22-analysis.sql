@@ -610,8 +610,25 @@ CREATE FUNCTION pushmta_engine.wave_forecast(delivery bigint, wave smallint, is_
 COMMENT ON FUNCTION pushmta_engine.wave_forecast(bigint, smallint, boolean, timestamptz, timestamptz) IS
     'When the last message leaves of those that wave_groups gives, at the earliest, under the limits in force; and what begins last.';
 
+CREATE FUNCTION pushmta_engine.late_messages(delivery bigint, wave smallint, opens timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    RETURN (SELECT coalesce(sum(z.messages), 0)::bigint
+        FROM delivery_plan p
+        -- Seed addresses have no zone, and get their messages at once.
+        CROSS JOIN LATERAL (SELECT n.time_zone, sum(n.messages) AS messages FROM delivery_count n
+            WHERE n.delivery_id = p.delivery_id AND n.wave = late_messages.wave AND n.time_zone <> '' GROUP BY n.time_zone) z
+        WHERE p.delivery_id = late_messages.delivery AND p.on_past = 'skip'
+            -- Each run has the local time of its own day.
+            AND NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = p.delivery_id)
+            AND local_moment(p.local_time, usable_zone(z.time_zone), late_messages.opens, p.on_past) IS NULL);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.late_messages(bigint, smallint, timestamptz) IS
+    'How many counted messages of a wave (0: of a delivery without waves) are never sent if it begins at a moment, because the local time '
+    'of their recipients is over then.';
+
 CREATE FUNCTION pushmta_engine.plan_forecast(delivery bigint, begins timestamptz, OUT ends_at timestamptz, OUT kind text, OUT name text,
-    OUT begins_at timestamptz) LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+    OUT begins_at timestamptz, OUT too_late bigint) LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     -- Before the latest moment only if each variant has enough messages to be compared.
@@ -628,12 +645,14 @@ DECLARE
     found record;
 BEGIN
     ends_at := begins;
+    too_late := 0;
     FOR wave IN SELECT coalesce(w.number, 0::smallint) AS number, w.starts_at, w.starts_after, w.opened_at
         FROM (SELECT) once LEFT JOIN delivery_wave w ON w.delivery_id = delivery ORDER BY w.number
     LOOP
         -- As in open_wave.
         opens := coalesce(wave.opened_at, greatest(tried, wave.starts_at, opens + wave.starts_after));
         tried := greatest(tried, opens);
+        too_late := too_late + late_messages(delivery, wave.number, opens);
         FOR found IN SELECT f.*, r.is_rest, r.least_at FROM (VALUES (false, opens), (true, greatest(opens, decided))) r(is_rest, least_at)
             CROSS JOIN LATERAL wave_forecast(delivery, wave.number, r.is_rest, opens, r.least_at) f
             WHERE f.ends_at IS NOT NULL AND (NOT r.is_rest OR decided IS NOT NULL) ORDER BY r.is_rest
@@ -650,7 +669,24 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.plan_forecast(bigint, timestamptz) IS
     'When the last message of a counted delivery that begins at a moment leaves, at the earliest, and what of its plan begins last: a '
-    'zone, sending hours in a zone, a wave, or what the winner of its experiment is sent to; a null kind if nothing of a plan waits.';
+    'zone, sending hours in a zone, a wave, or what the winner of its experiment is sent to; a null kind if nothing of a plan waits. '
+    'too_late: the messages that are never sent, because the local time of their recipients is over when their wave begins.';
+
+CREATE FUNCTION pushmta_engine.too_late(delivery bigint, begins timestamptz, OUT messages bigint, OUT is_all boolean)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    messages := 0;
+    -- Only such a plan leaves somebody out, and a forecast is not free.
+    IF EXISTS (SELECT FROM delivery_plan p WHERE p.delivery_id = delivery AND p.on_past = 'skip') THEN
+        messages := (SELECT f.too_late FROM plan_forecast(delivery, greatest(begins, now())) f);
+    END IF;
+    is_all := messages > 0 AND messages >= (SELECT sum(n.messages) FROM delivery_count n
+        WHERE n.delivery_id = delivery AND n.time_zone <> '');
+END $$;
+COMMENT ON FUNCTION pushmta_engine.too_late(bigint, timestamptz) IS
+    'How many messages of a counted delivery that has not begun are never sent if it begins at a moment (null, or one that has passed: '
+    'now), because the local time of their recipients is over then; and whether that is all of them, apart from those to seed addresses.';
 
 CREATE FUNCTION pushmta_engine.sending_forecast(delivery bigint, OUT seconds double precision, OUT limited_by text, OUT ends_at timestamptz,
     OUT bound jsonb) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

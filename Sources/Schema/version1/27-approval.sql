@@ -114,7 +114,8 @@ CREATE FUNCTION pushmta_engine.note_maker(delivery bigint) RETURNS void LANGUAGE
     SELECT forget_rejection(note_maker.delivery);
     INSERT INTO delivery_maker (delivery_id, kind, name)
     SELECT note_maker.delivery, l.kind, l.name FROM acting_login() l
-    WHERE NOT EXISTS (SELECT FROM delivery_maker m
+    -- Who recalls a delivery has made its second one, not the process that lists its targets.
+    WHERE present_duty() <> 'recall ' || note_maker.delivery AND NOT EXISTS (SELECT FROM delivery_maker m
         WHERE m.delivery_id = note_maker.delivery AND m.kind = l.kind AND m.name = l.name) $$;
 COMMENT ON FUNCTION pushmta_engine.note_maker(bigint) IS
     'Records that the acting user has created or changed a delivery, which ends the rejection of what it was.';
@@ -430,9 +431,7 @@ BEGIN
         -- open_gates drops messages that are too old: they may be many, and nobody waits for it.
         gate = CASE WHEN d.frozen_until IS NOT NULL AND analysis_fault(d.id, gate_moment(d)) IS NULL THEN '' ELSE uncounted() END
     FROM release_check c
-    WHERE d.id = delivery AND c.delivery_id = d.id AND d.state = 'pending' AND d.gate <> '' AND d.analysed AND c.problem = ''
-        -- Otherwise open_gates returns it to its author.
-        AND coalesce(CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END > now(), true);
+    WHERE d.id = delivery AND c.delivery_id = d.id AND d.state = 'pending' AND d.gate <> '' AND d.analysed AND c.problem = '';
     PERFORM start_approved(delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_gate(bigint) IS
@@ -568,14 +567,16 @@ CREATE FUNCTION pushmta_engine.open_for_approval(delivery bigint) RETURNS void L
 DECLARE
     found_state text := lock_delivery(delivery);
 BEGIN
-    IF found_state NOT IN ('ready', 'pending') THEN
+    IF found_state NOT IN ('ready', 'pending')
+        AND NOT (found_state = 'paused' AND (SELECT d.started_at IS NULL FROM pushmta_engine.delivery d WHERE d.id = delivery)) THEN
         RAISE EXCEPTION 'Delivery % is %: only one that is analysed and has not begun is approved or rejected.', delivery, found_state
             USING ERRCODE = 'PM008', HINT = CASE WHEN found_state IN ('editing', 'analysing')
                 THEN 'Analyse it with pushmta.analyze_delivery, and wait until it is ready.'
                 ELSE 'pushmta.recall_delivery takes back what has left.' END;
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.open_for_approval(bigint) IS 'Locks a delivery that is analysed or scheduled. Refuses any other.';
+COMMENT ON FUNCTION pushmta_engine.open_for_approval(bigint) IS
+    'Locks a delivery that is analysed or scheduled, also one that is paused before its start. Refuses any other.';
 
 CREATE FUNCTION pushmta_engine.require_version(delivery bigint, expected text) RETURNS void LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -588,6 +589,20 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.require_version(bigint, text) IS
     'Raises an error if a locked delivery is no longer what somebody has seen who approves it; null: whatever it is.';
+
+CREATE FUNCTION pushmta_engine.refuse_over(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    -- Until then it would say both that it is approved and that it waits for that.
+    IF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.state IN ('pending', 'paused')
+        AND CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END <= now()) THEN
+        RAISE EXCEPTION 'Delivery % was not approved: its validity has ended.', delivery
+            USING ERRCODE = 'PM182', HINT = 'pushmta.reschedule_delivery gives it a later start.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.refuse_over(bigint) IS
+    'Raises an error if the validity of a locked delivery has ended: open_gates returns it to its author.';
 
 CREATE FUNCTION pushmta.approve_delivery(delivery bigint, comment text DEFAULT '', start_at timestamptz DEFAULT NULL,
     expected text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -617,6 +632,7 @@ BEGIN
             USING ERRCODE = 'PM007', HINT = 'Give it a start with pushmta.reschedule_delivery first, or approve it without one.';
     END IF;
     PERFORM require_version(delivery, expected);
+    PERFORM refuse_over(delivery);
     SELECT l.kind, l.name, person_of(l.kind, l.name) AS person INTO who FROM acting_login() l;
     SELECT m.kind, m.name INTO maker FROM delivery_maker m
     WHERE m.delivery_id = delivery AND person_of(m.kind, m.name) = who.person ORDER BY m.made_at LIMIT 1;
@@ -670,6 +686,8 @@ BEGIN
         PERFORM note_change('delivery.reject', delivery::text, reason);
     END IF;
     PERFORM void_approval(delivery, words);
+    -- One that is paused comes back, too.
+    UPDATE pushmta_engine.delivery d SET state = 'pending' WHERE d.id = delivery AND d.state = 'paused';
     PERFORM return_problems(delivery, words, jsonb_build_array(jsonb_build_object('subject', 'approval', 'problem', words,
         'remedy', 'change it, analyse it, and have it approved', 'rejected_by', login_text(who.kind, who.name),
         'rejected_digest', (SELECT g.digest FROM delivery_digest g WHERE g.delivery_id = delivery))), NULL);
@@ -685,7 +703,11 @@ DECLARE
 BEGIN
     PERFORM open_for_approval(delivery);
     SELECT l.kind, l.name INTO who FROM acting_login() l;
-    IF NOT void_approval(delivery, left(concat_ws(': ', login_text(who.kind, who.name) || ' withdrew it', nullif(reason, '')), 2000)) THEN
+    IF char_length(reason) > 2000 THEN
+        RAISE EXCEPTION 'The approval of delivery % was not withdrawn: the reason has % characters; the maximum is 2000.', delivery,
+            char_length(reason)
+            USING ERRCODE = 'PM007', HINT = 'Shorten it.';
+    ELSIF NOT void_approval(delivery, concat_ws(': ', login_text(who.kind, who.name) || ' withdrew it', nullif(btrim(reason), ''))) THEN
         RAISE EXCEPTION 'Delivery % has no approval.', delivery
             USING ERRCODE = 'PM182', HINT = 'pushmta.approval lists the approvals.';
     END IF;
@@ -696,6 +718,25 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.withdraw_approval(bigint, text) IS
     'Ends the approval of a delivery that has not begun. A scheduled one then waits for another.';
+
+CREATE FUNCTION pushmta_engine.start_once_approved(delivery bigint) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    IF NOT EXISTS (SELECT FROM release_check c WHERE c.delivery_id = delivery AND c.objection <> '') THEN
+        RETURN false;
+    END IF;
+    PERFORM pushmta.reschedule_delivery(delivery, now());
+    UPDATE pushmta_engine.delivery d SET starts_approved = true WHERE d.id = delivery;
+    INSERT INTO start_request AS r (delivery_id, start_at, kind, name) SELECT delivery, NULL, l.kind, l.name FROM acting_login() l
+    ON CONFLICT ON CONSTRAINT start_request_pkey DO UPDATE SET start_at = NULL, kind = excluded.kind, name = excluded.name,
+        requested_at = excluded.requested_at;
+    -- Its present start may be the approved one.
+    PERFORM close_gate(delivery);
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.start_once_approved(bigint) IS
+    'Moves the start of a delivery that waits for it to the moment of its approval; false, without a change, if it lacks none.';
 
 -- Rules and people, for administrators.
 
@@ -770,43 +811,50 @@ SELECT d.id AS delivery_id, d.label, d.state, c.service, c.above, c.size AS mess
     ARRAY(SELECT DISTINCT pushmta_engine.login_text(m.kind, m.name)
         FROM pushmta_engine.delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1) AS made_by, p.local_time, d.starts_approved,
     pushmta_engine.login_text(r.kind, r.name) AS requested_by, r.requested_at, pushmta_engine.approval_version(d.id) AS version,
-    c.approval_id IS NOT NULL AS was_approved
+    c.approval_id IS NOT NULL AS was_approved, o.messages AS too_late
 FROM pushmta_engine.delivery d JOIN pushmta_engine.release_check c ON c.delivery_id = d.id
 LEFT JOIN pushmta_engine.delivery_plan p ON p.delivery_id = d.id
 LEFT JOIN pushmta_engine.start_request r ON r.delivery_id = d.id
-WHERE d.state IN ('ready', 'pending') AND c.size IS NOT NULL AND c.objection <> '';
+LEFT JOIN LATERAL pushmta_engine.too_late(d.id, d.start_at) o ON true
+WHERE (d.state IN ('ready', 'pending') OR d.state = 'paused' AND d.started_at IS NULL) AND c.size IS NOT NULL AND c.objection <> '';
 COMMENT ON VIEW pushmta.delivery_awaiting_approval IS
-    'Analysed and scheduled deliveries that need an approval and have none that holds: why, how many messages, who made them, the local '
-    'time of their plan, when they start (start_at, or starts_approved: as soon as they are approved), who requested the approval, and the '
-    'version that pushmta.approve_delivery expects, which changes with the delivery. was_approved: it has an approval, which no longer '
-    'covers it.';
+    'Analysed and scheduled deliveries, also paused ones, that need an approval and have none that holds: why, how many messages, who '
+    'made them, the local time of their plan, when they start (start_at, or starts_approved: as soon as they are approved), who requested '
+    'the approval, and the version that pushmta.approve_delivery expects, which changes with the delivery. was_approved: it has an '
+    'approval, which no longer covers it. too_late: how many of its messages would never be sent, because the local time of their '
+    'recipients is over at its start.';
 
 CREATE FUNCTION pushmta_engine.approval_of(wanted bigint)
     RETURNS TABLE (above bigint, messages bigint, is_counted boolean, objection text, made_by text[], approved_by text,
         approved_at timestamptz, approved_messages bigint, approved_start timestamptz, comment text, requested_by text,
-        requested_at timestamptz, starts_approved boolean, starts_at timestamptz, valid_until timestamptz, version text)
+        requested_at timestamptz, starts_approved boolean, starts_at timestamptz, valid_until timestamptz, version text,
+        ended_at timestamptz, ended_because text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT c.above, c.size, c.is_counted, coalesce(c.objection, ''),
         ARRAY(SELECT DISTINCT login_text(m.kind, m.name) FROM delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1),
         login_text(a.kind, a.name), a.approved_at, a.messages, a.start_at, a.comment, login_text(r.kind, r.name), r.requested_at,
         d.starts_approved OR d.state = 'analysing' AND r.delivery_id IS NOT NULL AND r.start_at IS NULL,
         CASE WHEN d.state = 'analysing' THEN r.start_at WHEN NOT d.starts_approved THEN d.start_at END,
-        CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END, approval_version(d.id)
+        CASE WHEN d.starts_approved THEN d.ends_at ELSE d.valid_until END, approval_version(d.id),
+        e.voided_at, e.void_reason
     FROM pushmta_engine.delivery d LEFT JOIN release_check c ON c.delivery_id = d.id
     LEFT JOIN approval a ON a.id = coalesce(c.approval_id,
         (SELECT o.id FROM approval o WHERE o.delivery_id = d.id AND o.voided_at IS NULL))
     LEFT JOIN start_request r ON r.delivery_id = d.id
+    LEFT JOIN LATERAL (SELECT o.voided_at, o.void_reason FROM approval o WHERE o.delivery_id = d.id AND a.id IS NULL
+        ORDER BY o.id DESC LIMIT 1) e ON true
     WHERE d.id = wanted $$;
 COMMENT ON FUNCTION pushmta_engine.approval_of(bigint) IS
     'Above which size a delivery needs an approval (null: none), its counted size, what its start lacks, who made it, its approval, who '
-    'requested that, when it starts, and the version that approve_delivery expects.';
+    'requested that, when it starts, the version that approve_delivery expects, and, if it has no approval now, when and why its last one '
+    'ended.';
 
 CREATE FUNCTION pushmta_engine.approval_standings(deliveries bigint[])
     RETURNS TABLE (delivery_id bigint, is_awaited boolean, rejected_by text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT c.delivery_id, c.objection <> '', NULL
     FROM pushmta_engine.delivery d JOIN release_check c ON c.delivery_id = d.id
-    WHERE d.id = ANY(deliveries) AND d.state IN ('ready', 'pending') AND c.size IS NOT NULL
+    WHERE d.id = ANY(deliveries) AND (d.state IN ('ready', 'pending') OR d.state = 'paused' AND d.started_at IS NULL) AND c.size IS NOT NULL
         AND (c.objection <> '' OR c.size > c.above AND c.approval_id IS NOT NULL)
     UNION ALL
     SELECT d.id, false, p.rejected_by

@@ -12,6 +12,8 @@ CREATE TABLE pushmta_engine.recall (
     name text NOT NULL,
     recalled_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     child_id bigint UNIQUE REFERENCES pushmta_engine.delivery,
+    -- Who stopped the second delivery.
+    given_up_by text NOT NULL DEFAULT '',
     -- Second deliveries that were given up before they began.
     earlier_ids bigint[] NOT NULL DEFAULT '{}',
     -- The parts up to this one are listed.
@@ -213,7 +215,7 @@ BEGIN
     VALUES (delivery, mode, reason, who.kind, who.name, child)
     ON CONFLICT ON CONSTRAINT recall_pkey DO UPDATE SET mode = excluded.mode, reason = excluded.reason, kind = excluded.kind,
         name = excluded.name, recalled_at = excluded.recalled_at, child_id = excluded.child_id, listed_through = 0, listed_at = NULL,
-        listed = NULL, earlier_ids = r.earlier_ids || array_remove(ARRAY[r.child_id], NULL);
+        listed = NULL, given_up_by = '', earlier_ids = r.earlier_ids || array_remove(ARRAY[r.child_id], NULL);
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN child;
 END $$;
@@ -322,7 +324,7 @@ CREATE VIEW pushmta.recall_report AS
 SELECT r.delivery_id, p.label, r.mode, r.reason, pushmta_engine.login_text(r.kind, r.name) AS recalled_by, r.recalled_at,
     r.child_id AS recall_delivery_id, c.state AS recall_state, p.target, p.pending,
     p.target - p.pending - p.sent - p.unknown AS unsent, x.replaced, x.removed, u.unreached,
-    p.sent + p.unknown - x.replaced - x.removed - u.unreached AS too_late
+    p.sent + p.unknown - x.replaced - x.removed - u.unreached AS too_late, r.given_up_by
 FROM pushmta_engine.recall r
 JOIN pushmta.delivery_progress p ON p.id = r.delivery_id
 LEFT JOIN pushmta.delivery_progress c ON c.id = r.child_id
@@ -352,7 +354,8 @@ COMMENT ON VIEW pushmta.recall_report IS
     'What became of the messages of recalled deliveries, counted from their outcomes: target = pending + unsent + replaced + removed + '
     'unreached + too_late. pending: without an outcome yet. unsent: stopped, failed or left out before they could be seen. replaced: the '
     'gateway took the second message. removed: the device said so. unreached: the second message has not left; it never will if the '
-    'second delivery was stopped, and there are none once it is finished. too_late: all others that may have been seen.';
+    'second delivery was stopped, and there are none once it is finished. too_late: all others that may have been seen. given_up_by: who '
+    'stopped the second delivery; empty if nobody did.';
 
 CREATE FUNCTION pushmta_engine.keep_removed(day date) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -992,5 +992,5 @@ CREATE FUNCTION pushmta_engine.cap_holders(wanted bigint, most integer)
         WHERE l.service_id = h.service_id AND b.persons & l.persons <> no_bits())
     GROUP BY o.id, o.label, o.target ORDER BY o.target DESC, o.id LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.cap_holders(bigint, integer) IS
-    'The deliveries that have not left and count for frequency caps of people whom an analysed delivery leaves out, the largest first: with '
-    'the names of the caps, their own messages, and how many such deliveries there are.';
+    'The deliveries that have not left and count for frequency caps of people whom an analysed delivery leaves out, the largest first: '
+    'with the names of the caps, their own messages, and how many such deliveries there are.';

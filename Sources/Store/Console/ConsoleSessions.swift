@@ -213,6 +213,18 @@ extension Store {
         )
     }
 
+    /// How many messages of a counted delivery that has not begun are never sent with this start (nil: now), because the
+    /// local time of their recipients is over then; and whether that is all of them.
+    package func lateMessages(ofDelivery id: Int64, start: DatabaseTime?) async throws
+        -> (messages: Int64, isAll: Bool)
+    {
+        let result = try await query(
+            "SELECT l.messages, l.is_all FROM pushmta_engine.too_late($1, $2::timestamptz) l",
+            [.int64(id), Self.moment(start)]
+        )
+        return try result.one { row in (try row.int64(), try row.bool()) }
+    }
+
     /// Asks the supervisor of a host to drain, for a signed-in user, and logs it in the same transaction.
     ///
     /// - Parameter id: a UUID; the database refuses anything else.

@@ -15,7 +15,9 @@ extension Store {
     /// Those of some deliveries that need an approval and have not begun, or were rejected.
     package func approvalStandings(of rows: [DeliveryProgress]) async throws -> [Int64: ApprovalStanding] {
         // Others have none.
-        let open = rows.filter { [.editing, .ready, .pending].contains($0.state) }
+        let open = rows.filter { row in
+            [.editing, .ready, .pending].contains(row.state) || row.state == .paused && row.startedAt == nil
+        }
         return try await approvalStandings(ofDeliveries: open.map(\.id))
     }
 

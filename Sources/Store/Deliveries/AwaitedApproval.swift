@@ -27,6 +27,8 @@ package struct AwaitedApproval: Sendable, Hashable {
     package let version: String
     /// Whether it has an approval, which no longer covers it.
     package let wasApproved: Bool
+    /// How many of its messages would never be sent, because the local time of their recipients is over at its start.
+    package let late: Int64
 
     /// Whether somebody is asked to approve it. It has its start then, or gets it with the approval; the author of one
     /// that is only analysed has not asked yet.
@@ -47,5 +49,6 @@ package struct AwaitedApproval: Sendable, Hashable {
         requestedBy = try row.textOrNil()
         version = try row.text()
         wasApproved = try row.bool()
+        late = try row.int64()
     }
 }

@@ -22,6 +22,13 @@ package struct DeliveryApproval: Sendable, Hashable {
         package let at: DatabaseTime
     }
 
+    /// When and why an approval ended.
+    package struct Ended: Sendable, Hashable {
+        package let at: DatabaseTime
+        /// Who withdrew it with which comment, or what has changed.
+        package let because: String
+    }
+
     /// A delivery of more messages needs one; nil if its service asks for none.
     package let above: Int64?
     /// Its counted size; nil if it was never counted.
@@ -43,6 +50,8 @@ package struct DeliveryApproval: Sendable, Hashable {
     package let validUntil: DatabaseTime?
     /// What an approval expects: it changes with everything that is approved.
     package let version: String
+    /// When and why its last approval ended; nil if it has one, or never had one.
+    package let ended: Ended?
 
     /// Whether somebody has to approve it before it can begin.
     package var isAwaited: Bool { messages != nil && !objection.isEmpty }
@@ -73,6 +82,7 @@ package struct DeliveryApproval: Sendable, Hashable {
         startsAt = try row.timeOrNil()
         validUntil = try row.timeOrNil()
         version = try row.text()
+        ended = try row.ifPresent(2) { row in Ended(at: try row.time(), because: try row.text()) }
     }
 }
 
@@ -85,7 +95,7 @@ extension Store {
             """
             SELECT a.above, a.messages, a.is_counted, a.objection, a.made_by, a.approved_by, a.approved_at,
                 a.approved_messages, a.approved_start, a.comment, a.requested_by, a.requested_at, a.starts_approved, a.starts_at,
-                a.valid_until, a.version
+                a.valid_until, a.version, a.ended_at, a.ended_because
             FROM pushmta_engine.approval_of($1) a
             """,
             [.int64(id)]
@@ -99,7 +109,7 @@ extension Store {
             """
             SELECT w.delivery_id, w.label, w.state, w.service, w.above, w.messages, w.start_at, w.problem, w.made_by,
                 to_char(w.local_time, 'YYYY-MM-DD"T"HH24:MI'), w.starts_approved, w.requested_by, w.version,
-                w.was_approved
+                w.was_approved, w.too_late
             FROM pushmta.delivery_awaiting_approval w
             ORDER BY w.state = 'ready', w.start_at NULLS LAST, w.delivery_id LIMIT $1
             """,

@@ -25,6 +25,8 @@ package struct RecallReport: Sendable, Hashable {
     package let unreached: Int64
     /// All others that may have been seen.
     package let tooLate: Int64
+    /// Who stopped the second delivery: a login, an API key or a user of the console; "" if nobody did.
+    package let givenUpBy: String
 
     init(_ row: inout RowReader) throws {
         mode = try row.choice()
@@ -40,6 +42,7 @@ package struct RecallReport: Sendable, Hashable {
         removed = try row.int64()
         unreached = try row.int64()
         tooLate = try row.int64()
+        givenUpBy = try row.text()
     }
 }
 
@@ -81,7 +84,7 @@ extension Store {
         try await query(
             """
             SELECT r.mode, r.reason, r.recalled_by, r.recalled_at, r.recall_delivery_id, r.recall_state, r.target, r.pending,
-                r.unsent, r.replaced, r.removed, r.unreached, r.too_late
+                r.unsent, r.replaced, r.removed, r.unreached, r.too_late, r.given_up_by
             FROM pushmta_engine.recall_of($1) r
             """,
             [.int64(id)]

@@ -70,6 +70,7 @@ extension Store {
             concat_ws(' ', nullif(d.state_reason, ''), nullif(d.waiting_reason, ''), CASE
                 WHEN d.state = 'pending' AND d.start_at > now()
                     THEN to_char(d.start_at AT TIME ZONE 'UTC', '"it starts at" YYYY-MM-DD HH24:MI:SS "UTC"')
+                WHEN d.state = 'pending' AND d.waiting_reason = '' THEN 'it is due: a host is about to begin it'
                 WHEN d.state = 'paused' AND d.state_reason = '' THEN 'a user has paused it'
                 WHEN d.state = 'analysing' THEN 'its messages are prepared without being sent'
                 WHEN d.state = 'ready' THEN 'it was analysed and has not been started'

@@ -91,6 +91,9 @@ struct ExplanationTests {
         )
         let scheduled = try #require(try await limits(fixture, .delivery(id))["delivery \(id): state"])
         #expect(scheduled.binds && scheduled.why == "it starts at 2126-01-02 03:04:05 UTC")
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = now() WHERE id = \(id)")
+        let due = try #require(try await limits(fixture, .delivery(id))["delivery \(id): state"])
+        #expect(due.why == "it is due: a host is about to begin it")
     }
 
     @Test("While the account is inactive nothing else binds, and no delivery waits for its own messages")
