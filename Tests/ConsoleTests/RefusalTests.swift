@@ -63,6 +63,7 @@ import Testing
         let refused = try await site.session(.operate).post("/deliveries/\(id)/start")
         #expect(refused.status == .conflict && refused.text.contains("it has its start already"), "\(refused.text)")
         #expect(refused.text.ranges(of: "Load the page again").count == 1)
+        #expect(refused.text.contains("href=\"/deliveries/\(id)/start\""), "and the page leads back")
         await site.close()
     }
 }

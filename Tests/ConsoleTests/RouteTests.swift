@@ -79,6 +79,8 @@ import Testing
             ("/deliveries/several", "/deliveries"),
             ("/alarms/7/acknowledge", "/alarms"), ("/quarantine/7/lift", "/quarantine"),
         ] {
+            let stranger = try await site.ask(.post, address)
+            #expect(stranger.headers[.location] == "/sign-in?next=\(SignIn.encoded(address))", "\(address)")
             let answer = try await admin.get(address)
             #expect(answer.status == .seeOther && answer.headers[.location] == page, "\(address)")
         }

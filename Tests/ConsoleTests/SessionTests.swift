@@ -63,6 +63,39 @@ import Testing
         await site.close()
     }
 
+    /// Sign-in leads back to the form, whose script shows again what was typed.
+    @Test func whoseSessionEndsWhileTypingComesBackToTheForm() async throws {
+        let site = try await ConsoleSite.start { $0.idleMinutes = 30 }
+        let (mia, draft) = try await site.saleDraft()
+        let page = try await mia.get("\(draft)/content").text
+        for hook in ["id=\"typed-back\"", "data-user=\"mia\"", "action=\"\(draft)/content\"", "compose.js"] {
+            #expect(page.contains(hook), "\(hook)")
+        }
+        // Where the form was refused, the page leads back to it, and keeps its text for it.
+        let refused = try await mia.post("\(draft)/content", form: ["version": "1"], token: "0")
+        #expect(refused.status == .forbidden && refused.text.contains("id=\"not-done\""))
+        #expect(refused.text.contains("href=\"\(draft)/content\""))
+        // A language leads back to it, too.
+        #expect(refused.text.contains("name=\"next\" value=\"\(draft)/content\""))
+        site.pass(minutes: 31)
+        for (path, step) in [
+            ("content", "content"), ("send", "send"), ("proof", "send"), ("template", "send"), ("analyse", "send"),
+            ("reader", "preview"),
+        ] {
+            let over = try await mia.post("\(draft)/\(path)", form: ["version": "1"])
+            #expect(over.headers[.location] == "/sign-in?next=\(draft)/\(path)&over=1")
+            let again = try await site.signIn("mia", next: "\(draft)/\(path)")
+            #expect(again.headers[.location] == "\(draft)/\(path)")
+            let place = try await site.ask(.get, "\(draft)/\(path)", cookies: again.cookies)
+            if path == step {
+                #expect(place.status == .ok, "\(path)")
+            } else {
+                #expect(place.headers[.location] == "\(draft)/\(step)", "\(path)")
+            }
+        }
+        await site.close()
+    }
+
     @Test func tooManyFailuresLockNameAndAddressKnownOrNot() async throws {
         let site = try await ConsoleSite.start {
             $0.signInFailures = 3

@@ -108,6 +108,11 @@ struct Composer: Sendable {
         }
     }
 
+    /// The address of a button's own path leads to its step.
+    func page(of name: String, _ step: Step) -> ConsoleRoute {
+        route(.get, name) { _, composed in .redirect(path(composed.draft, step)) }
+    }
+
     /// The error of a form that shows an older version of its draft.
     struct DraftChanged: Error {}
 

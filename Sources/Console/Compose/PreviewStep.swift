@@ -14,6 +14,7 @@ extension Composer {
             route(.post, "preview") { try await saveSamples($0, $1) },
             // Not by GET, which would put a user key into proxies' logs and the browser's history.
             route(.post, "reader") { try await chooseReader($0, $1) },
+            page(of: "reader", .preview),
         ]
     }
 

@@ -29,6 +29,7 @@ extension Composer {
             route(.post, "proof") { try await prove($0, $1) },
             route(.post, "template") { try await keep($0, $1) },
             route(.post, "analyse") { try await analyse($0, $1) },
+            page(of: "proof", .send), page(of: "template", .send), page(of: "analyse", .send),
             route(.get, "start") { try await confirmStart($0, $1) },
             route(.post, "start") { try await start($0, $1) },
         ]

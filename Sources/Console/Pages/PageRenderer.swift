@@ -10,8 +10,11 @@ import Store
 struct PageFrame: Sendable {
     let session: ConsoleSession
     let path: String
-    /// The path to return to after changing something outside the page, such as its language.
+    /// The path to return to after changing something outside the page, such as its language; the address of a form
+    /// leads to its page.
     let back: String
+    /// Whether a form was sent.
+    let isForm: Bool
     /// The number of unacknowledged alarms; nil if it is unknown.
     var alarms: AlarmCount?
     /// The number of deliveries that wait for an approval of this user; nil if it is unknown, or the user may not approve.
@@ -111,12 +114,14 @@ extension PageRenderer {
         let words = problem.words
         var text = catalogue[words.text]
         if case .conflict(let cause) = problem { text = cause + " " + text }
-        let page = ConsolePage(
-            "problem",
-            title: catalogue[words.title],
-            ["text": .text(text)],
-            status: problem.status
-        )
+        var values: PageValues = ["text": .text(text)]
+        // Without the role, or the thing, there is no page of the form either.
+        if let frame, frame.isForm, problem != .refusedRole, problem != .notFound {
+            values["link"] = .group([
+                "linkPath": .text(frame.back), "linkWords": .text(catalogue[.backToPage]),
+            ])
+        }
+        let page = ConsolePage("problem", title: catalogue[words.title], values, status: problem.status)
         var response = response(page, frame: frame)
         if problem == .databaseAway { response.headers[.retryAfter] = "5" }
         return response

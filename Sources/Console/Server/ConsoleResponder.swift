@@ -105,9 +105,12 @@ final class ConsoleResponder: Sendable {
                     let hadSession = cookies.sessionToken != nil
                     return finished(signInFirst(route, request, hadSession: hadSession), request)
                 }
-                // A form's request is not repeated, so its page is no place to return to.
-                let back = route.method == .get ? request.uri.string : "/"
-                frame = PageFrame(session: session, path: request.uri.path, back: back)
+                frame = PageFrame(
+                    session: session,
+                    path: request.uri.path,
+                    back: request.uri.string,
+                    isForm: route.method == .post
+                )
                 guard session.role >= role else { throw ConsoleProblem.refusedRole }
                 if session.mustChoosePassword, !PasswordPage.isOpen(route) {
                     return finished(
@@ -128,15 +131,20 @@ final class ConsoleResponder: Sendable {
             }
             return finished(try pages.response(reply, frame: frame), request)
         } catch {
-            return finished(response(to: error, frame, request), request)
+            return finished(response(to: error, route, frame, request), request)
         }
     }
 
-    private func response(to error: any Error, _ frame: PageFrame?, _ request: Request) -> Response {
+    private func response(
+        to error: any Error,
+        _ route: ConsoleRoute,
+        _ frame: PageFrame?,
+        _ request: Request
+    ) -> Response {
         switch error {
         case let problem as ConsoleProblem: return pages.response(problem, frame: frame)
         case let error as StoreError where error.sqlState == "PM090":
-            return signInFirst(nil, request, hadSession: true)
+            return signInFirst(route, request, hadSession: true)
         case let error as StoreError where error.sqlState == "PM091": return pages.response(.refusedRole, frame: frame)
         case let error as StoreError where error.code == .notFound: return pages.response(.notFound, frame: frame)
         case let error as StoreError where error.code == .conflict || error.code == .invalid:
@@ -208,12 +216,11 @@ final class ConsoleResponder: Sendable {
         else { throw .refusedForm }
     }
 
-    private func signInFirst(_ route: ConsoleRoute?, _ request: Request, hadSession: Bool) -> Response {
+    private func signInFirst(_ route: ConsoleRoute, _ request: Request, hadSession: Bool) -> Response {
+        if route.isLive { return Response(status: .unauthorized) }
         // After signing in, the user returns to the requested page. A form is not sent again, so that the user can
-        // check it first.
-        let isPage = route?.method == .get && route?.isLive == false
-        if route?.isLive == true { return Response(status: .unauthorized) }
-        let next = isPage ? SignIn.encoded(request.uri.string) : "/"
+        // check it first: its address leads to its page.
+        let next = SignIn.encoded(request.uri.string)
         // A browser without a session token has never had a session, so on a first visit none has expired.
         let over = hadSession ? "&over=1" : ""
         return Response(status: .seeOther, headers: [.location: "\(ConsoleRoutes.signInPath)?next=\(next)\(over)"])

@@ -14,7 +14,7 @@ enum Phrase: String, Sendable, CaseIterable {
     case notFoundTitle, notFoundText, refusedRoleTitle, refusedRoleText, refusedFormTitle, refusedFormText,
         malformedTitle, malformedText, tooLongTitle, tooLongText, databaseAwayTitle, databaseAwayText, busyTitle,
         busyText, conflictTitle,
-        conflictText, failedTitle, failedText, backToNow
+        conflictText, failedTitle, failedText, backToNow, backToPage
     // Now.
     case nowTitle, asOf, liveOn, livePause, liveResume, livePaused, liveLost, summaryWell,
         summaryWarnings, summaryCritical, summaryNoHost, figuresTitle, figureRate,
@@ -212,7 +212,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // The composer.
     case menuCompose, composeTitle, newDraft, draftLabel, draftLabelHint, startFrom, startEmpty, begin, draftsTitle,
         columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged,
-        draftChangedText, draftOpen, draftReturned, draftTakenBack, stepsLabel,
+        draftChangedText, draftOpen, typedBack, typedBackChanged, draftReturned, draftTakenBack, stepsLabel,
         removeDraftTitle, removeDraftText, removeDraftStops,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,

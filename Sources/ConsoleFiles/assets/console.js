@@ -78,3 +78,19 @@ for (const picker of document.querySelectorAll(".picker")) {
     const menu = link?.closest("nav");
     if (menu) menu.scrollLeft = link.offsetLeft + link.offsetWidth / 2 - menu.clientWidth / 2;
 }
+// What was typed in a step of a draft and sent, but not saved, waits in this window for its step (compose.js): until the next page shows
+// that it was saved, for the same user only, and not beyond signing out. A browser may refuse the storage; then only the place is kept.
+try {
+    const who = document.querySelector(".who");
+    const clear = (...names) => names.forEach((name) => sessionStorage.removeItem(name));
+    const sent = sessionStorage.getItem("pushmta-sent");
+    if (document.querySelector('form[action="/sign-in"], #not-done')) {
+        if (sent) sessionStorage.setItem("pushmta-unsaved", sent);
+        clear("pushmta-sent");
+    } else if (who) clear("pushmta-sent");
+    if (who) {
+        const unsaved = JSON.parse(sessionStorage.getItem("pushmta-unsaved"));
+        if (unsaved && unsaved.user !== who.dataset.user) clear("pushmta-unsaved");
+        who.addEventListener("submit", () => clear("pushmta-sent", "pushmta-unsaved"));
+    }
+} catch { /* Nothing is kept. */ }
