@@ -98,12 +98,28 @@ import Testing
         // Another filter is no longer the audience's, and does not replace it by accident.
         _ = try await save(mia, draft, ["filter": "locale = 'fr'", "go": "stay"])
         #expect(try await !mia.get("\(draft)/target").text.contains("copied from the saved audience"))
-        let other = ["filter": "locale = 'fr'", "audience_name": "german", "go": "keep"]
-        #expect(try await save(mia, draft, other).status == .conflict)
-        #expect(
-            try await save(mia, draft, ["filter": "locale = 'fr'", "audience_name": "", "go": "keep"]).status
-                == .conflict
-        )
+        // A mistake stands at its field, the form keeps what was typed, and the draft is saved as with the other buttons.
+        for (name, filter, words) in [
+            ("german", "locale = 'es'", Catalogue.english[.audienceExists]),
+            ("", "locale = 'it'", Catalogue.english[.nameMissing]),
+            ("everybody", "", Catalogue.english[.audienceEmpty]),
+        ] {
+            let refused = try await save(mia, draft, ["filter": filter, "audience_name": name, "go": "keep"])
+            #expect(refused.status == .conflict, "\(refused.text)")
+            #expect(refused.text.contains(#"<p class="field-problem" role="alert">\#(words)"#), "\(refused.text)")
+            #expect(refused.text.contains(#"name="audience_name" value="\#(name)""#), "\(refused.text)")
+            let again = try await mia.get("\(draft)/target").text
+            #expect(filter.isEmpty || again.contains(filter.replacing("'", with: "&#39;")), "\(again)")
+            let version = /name="version" value="\d+"/
+            #expect(refused.text.firstMatch(of: version)?.output == again.firstMatch(of: version)?.output)
+        }
+        // Enter in a field saves the step, and a filter with a mistake is shown at the filter: the name stays typed.
+        for (filter, button) in [("locale = 'fr'", "stay"), ("locale =", "keep")] {
+            let saved = try await save(mia, draft, ["filter": filter, "audience_name": "a & b", "go": button])
+            let place = try #require(saved.headers[.location], "\(saved.text)")
+            #expect(try await mia.get(place).text.contains(#"name="audience_name" value="a &amp; b""#), "\(place)")
+        }
+        #expect(try await site.admin.audiences().map(\.filter) == [Self.german])
         _ = try await save(mia, draft, ["filter": "locale = 'fr'", "audience": "german", "go": "use"])
         let page = try await mia.get("\(draft)/target").text
         #expect(page.contains("copied from the saved audience german") && page.contains(#"<p class="value">20</p>"#))

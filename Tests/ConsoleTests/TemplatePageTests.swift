@@ -73,6 +73,15 @@ import Testing
         // The page reports that the name is taken; an older version of the draft is not saved either.
         let again = try await mia.post(draft + "/template", form: ["keep": "summer", "version": version(send)])
         #expect(again.status == .conflict && again.text.contains("already exists"))
+        let unnamed = try await mia.post(draft + "/template", form: ["keep": " ", "version": version(send)])
+        #expect(unnamed.status == .conflict && unnamed.text.contains(Catalogue.english[.nameMissing]))
+        // What was typed stays when another button is pressed, and when a setting is wrong.
+        let saved = try await mia.post(draft + "/send", form: ["keep": "winter", "version": version(send), "go": "stay"])
+        let place = try #require(saved.headers[.location])
+        #expect(try await mia.get(place).text.contains(#"name="keep" value="winter""#), "\(place)")
+        let wrong = ["keep": "winter", "version": version(send), "settings.priority": "much"]
+        let refused = try await mia.post(draft + "/template", form: wrong)
+        #expect(refused.text.contains(#"name="keep" value="winter""#) && refused.text.contains("field-problem"))
         let old = try await mia.post(draft + "/template", form: ["keep": "autumn", "version": "0"])
         #expect(old.status == .conflict && old.text.contains("changed in another window"))
         await site.close()

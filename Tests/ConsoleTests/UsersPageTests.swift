@@ -57,7 +57,7 @@ import Testing
         let site = try await ConsoleSite.start()
         let ada = try await site.session(.admin, name: "ada")
         for (name, role, words) in [
-            ("ada", "read", "There is already a user of this name"), (" ", "read", "A name has 1 to 200 bytes"),
+            ("ada", "read", "There is already a user of this name"), (" ", "read", "Give it a name."),
             (String(repeating: "x", count: 201), "read", "A name has 1 to 200 bytes"),
             ("eve", "owner", "Choose one of the roles"),
         ] {

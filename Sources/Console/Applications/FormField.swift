@@ -31,8 +31,9 @@ struct FormField: Sendable {
     /// a longer text is refused.
     private static let longestCut = 500
 
-    /// What is wrong with the length of a typed line; nil if nothing is.
-    func lengthProblem(_ typed: String) -> String? {
+    /// What is wrong with a typed line: a name that is missing, or a text that is too long; nil if nothing is.
+    func lineProblem(_ typed: String) -> String? {
+        if isName, typed.isEmpty { return Catalogue.current[.nameMissing] }
         let count = typed.unicodeScalars.count
         guard case .text = kind, maxLength > Self.longestCut, count > maxLength else { return nil }
         return Catalogue.current.text(
@@ -43,10 +44,12 @@ struct FormField: Sendable {
     }
     /// What counts a line while it is typed.
     var counter: TextCounter?
+    /// Whether it names the thing, which cannot be without.
+    var isName = false
 
     /// The field for the name of a declared thing.
     static func ofName(_ name: String, _ hint: String, _ catalogue: Catalogue) -> FormField {
-        FormField(
+        var field = FormField(
             name: name,
             label: catalogue[.fieldName],
             kind: .text,
@@ -54,6 +57,8 @@ struct FormField: Sendable {
             isRequired: true,
             maxLength: NameRule.maxNameLength
         )
+        field.isName = true
+        return field
     }
 
     /// What a template shows; typed text replaces the initial value.

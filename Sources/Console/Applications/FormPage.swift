@@ -43,7 +43,7 @@ struct FormPage: Sendable {
     func reply(to call: ConsoleCall, _ work: () async throws -> ConsoleReply) async throws -> ConsoleReply {
         do {
             let problems = fields.reduce(into: [String: String]()) { problems, field in
-                problems[field.name] = field.lengthProblem(call.typed(field.name))
+                problems[field.name] = field.lineProblem(call.typed(field.name))
             }
             guard problems.isEmpty else { throw FormRefusal(problems) }
             return try await work()

@@ -84,7 +84,10 @@ extension Composer {
         static let keep = "keep"
     }
 
-    private func targetPage(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+    /// - Parameter refused: why the filter was not saved as an audience; nil if nobody tried.
+    private func targetPage(_ call: ConsoleCall, _ composed: ComposedDraft, refused: String? = nil) async throws
+        -> ConsoleReply
+    {
         let (known, gone) = try await lists(call, composed)
         let chosen = Set(composed.excludedLists)
         let all = known.map { ($0.name, $0.label, false) } + gone.map { ($0, catalogue[.listGone], true) }
@@ -109,7 +112,9 @@ extension Composer {
         ]
         if let builder { values["builder"] = .group(builder.values) }
         values.merge(try await savedAudiences(composed)) { _, new in new }
-        return page(.target, composed, values)
+        values["audienceName"] = .text(call.form[Field.audienceName] ?? call.query[Field.audienceName] ?? "")
+        if let refused { values["audienceProblem"] = .group(["words": .text(refused)]) }
+        return page(.target, composed, values, status: refused == nil ? .ok : .conflict)
     }
 
     /// The saved audiences of the draft's service, to choose from.
@@ -139,23 +144,33 @@ extension Composer {
         composed.draft.fields[ComposedDraft.Name.audience] = row.name
     }
 
-    /// Saves the filter of the draft as an audience.
-    private func keepAudience(_ call: ConsoleCall, _ composed: inout ComposedDraft) async throws {
-        guard let service = composed.service else { return }
+    /// Saves the filter of the draft as an audience; returns why it was refused, and nil if it was not.
+    private func keepAudience(_ call: ConsoleCall, _ composed: inout ComposedDraft) async throws -> String? {
+        guard let service = composed.service else { return nil }
         let (name, filter) = (call.typed(Field.audienceName), composed.filterText)
+        guard !name.isEmpty else { return catalogue[.nameMissing] }
+        guard !filter.isEmpty else { return catalogue[.audienceEmpty] }
         do {
-            try await responder.database.run { store in
+            let isTaken = try await responder.database.run { store -> Bool in
                 let rows = try await store.audiences(ofService: service)
-                guard !rows.contains(where: { $0.name == name && $0.filter != filter }) else {
-                    throw ConsoleProblem.conflict(catalogue[.audienceExists])
-                }
+                guard !rows.contains(where: { $0.name == name && $0.filter != filter }) else { return true }
                 try await store.saveAudience(name, ofService: service, filter: filter, by: call.actor)
+                return false
             }
+            guard !isTaken else { return catalogue[.audienceExists] }
         } catch let error as StoreError {
             guard let refusal = FormRefusal(error) else { throw error }
-            throw ConsoleProblem.conflict(refusal.words)
+            return refusal.words
         }
         composed.draft.fields[ComposedDraft.Name.audience] = name
+        return nil
+    }
+
+    /// The step again, with the name that was typed for an audience: another button than its own was pressed.
+    private func keepingName(_ reply: ConsoleReply, _ call: ConsoleCall) -> ConsoleReply {
+        let name = call.typed(Field.audienceName)
+        guard !name.isEmpty, case .redirect(let path, _) = reply, path.hasSuffix("?saved=1") else { return reply }
+        return .redirect("\(path)&\(Field.audienceName)=\(SignIn.encoded(name))")
     }
 
     /// The exclusion lists to choose from, including those of the draft, and the draft's lists that no longer exist.
@@ -212,13 +227,18 @@ extension Composer {
         switch call.form[Field.go] ?? "" {
         case AudienceButton.use:
             try await useAudience(call, &composed)
-            return try await save(call, composed, .target, stays: true)
-        // Not for a draft that was changed in another window, which save refuses.
-        case AudienceButton.keep where call.form[Field.version] == "\(composed.draft.version)":
-            try await keepAudience(call, &composed)
-        default: break
+            return keepingName(try await save(call, composed, .target, stays: true), call)
+        // Not for a draft that was changed in another window, which save refuses. What is wrong with the filter is
+        // shown at the filter.
+        case AudienceButton.keep where !isWrong && call.form[Field.version] == "\(composed.draft.version)":
+            let refused = try await keepAudience(call, &composed)
+            let reply = try await save(call, composed, .target, stays: true)
+            guard let refused else { return reply }
+            let id = composed.draft.id
+            let saved = try await responder.database.run { try await ComposedDraft.read($0, id, call.actor) }
+            return try await targetPage(call, saved, refused: refused)
+        default: return keepingName(try await save(call, composed, .target, stays: isWrong), call)
         }
-        return try await save(call, composed, .target, stays: isWrong)
     }
 
     /// The size of a draft's audience.

@@ -92,7 +92,7 @@ extension Composer {
         ]
         values.merge(startChoice(try await approvalButton(composed, audience))) { _, new in new }
         values.merge(try await chosenStart(call, composed)) { _, new in new }
-        values["kept"] = .text(call.form[Field.keep] ?? "")
+        values["kept"] = .text(call.form[Field.keep] ?? call.query[Field.keep] ?? "")
         if let place { values.merge(refused(problem ?? "", at: place, composed)) { _, new in new } }
         if let proof = call.query["proof"].flatMap({ Int64($0) }) {
             values["proof"] = .group(["proofID": .text("\(proof)")])
@@ -225,7 +225,9 @@ extension Composer {
         let composed = try await keptSettings(call, composed)
         let go = call.form[Field.go] ?? ""
         guard [Self.starts, Self.counts, Self.requests].contains(go), !settings(composed).isWrong else {
-            return .redirect(path(composed.draft, .send) + "?saved=1")
+            let name = call.typed(Field.keep)
+            let kept = name.isEmpty ? "" : "&\(Field.keep)=\(SignIn.encoded(name))"
+            return .redirect(path(composed.draft, .send) + "?saved=1" + kept)
         }
         let when = SignIn.encoded(call.form[ChosenStart.kindField] ?? "")
         let moment = SignIn.encoded(call.form[Self.momentField] ?? "")
@@ -269,7 +271,7 @@ extension Composer {
 
     private func prove(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let composed = try await keptSettings(call, composed)
-        guard !settings(composed).isWrong else { return .redirect(path(composed.draft, .send)) }
+        guard !settings(composed).isWrong else { return try await sendPage(call, composed) }
         let prefix = Field.seed
         let seeds = call.form.values.keys.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
             .sorted()
@@ -289,9 +291,12 @@ extension Composer {
 
     /// Saves the draft as a template. It need not be complete: each delivery adds the rest.
     private func keep(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
-        let name = (call.form[Field.keep] ?? "").trimmed
+        let name = call.typed(Field.keep)
         let composed = try await keptSettings(call, composed)
-        guard !settings(composed).isWrong else { return .redirect(path(composed.draft, .send)) }
+        guard !name.isEmpty else {
+            return try await sendPage(call, composed, problem: catalogue[.nameMissing], at: .template)
+        }
+        guard !settings(composed).isWrong else { return try await sendPage(call, composed) }
         let delivery = delivery(composed, content: composed.form.content().json)
         do {
             let id = try await responder.database.run { try await $0.keepTemplate(delivery, as: name, by: call.actor) }
@@ -470,7 +475,7 @@ extension Composer {
     /// Analyses the delivery instead of starting it.
     private func analyse(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let composed = try await keptSettings(call, composed)
-        guard !settings(composed).isWrong else { return .redirect(path(composed.draft, .send)) }
+        guard !settings(composed).isWrong else { return try await sendPage(call, composed) }
         return try await begin(call, composed, at: nil, isAnalysis: true)
     }
 

@@ -277,7 +277,7 @@ enum Phrase: String, Sendable, CaseIterable {
         newAccountText, newAccountButton, accountEnvironmentHint, fieldHost, fieldHostHint, fieldPort,
         connectorMissing, portWrong, portMissing, binaryClosed
     // Changing things.
-    case changeButton, changeTitle, formWrong, formStale, formLoadAgain, changeGeneral, changeBuiltIn,
+    case changeButton, changeTitle, formWrong, nameMissing, formStale, formLoadAgain, changeGeneral, changeBuiltIn,
         changeBuiltInNote, labelHint, accountChangeHint, fieldRate, rateHint, rateWrong, bundleChangeHint,
         keyChangeHint, formatChangeHint, formatUnderWay, keyTaken, accountMissing, accountUnfit, iconRemove,
         iconChoose, iconPaste, iconHint, iconNoBase64, iconNoBase64Remedy, variablesTitle, variablesHint,
@@ -376,7 +376,7 @@ enum Phrase: String, Sendable, CaseIterable {
     case audiencesTitle, audiencesOf, audiencesNote, noAudiences, newAudienceTitle, newAudienceText, newAudienceButton,
         audienceNameHint, columnAudience, columnFilter, audienceUncounted, audienceCounting, audienceMeaning,
         audienceExcluded, audienceMadeBy, audienceChangedBy, audienceCounted, audienceCount, audienceFilterHint,
-        audienceCopies, audienceSave, audienceExists, audienceDeleteTitle, audienceDeleteText, audienceDeleteButton,
+        audienceCopies, audienceSave, audienceExists, audienceEmpty, audienceDeleteTitle, audienceDeleteText, audienceDeleteButton,
         audienceSampleTitle, audienceNoSample, doneAudienceSave, doneAudienceCount, doneAudienceDelete, audienceFrom,
         audienceNone, audienceChoose, audienceKeepName, audienceKeepHint, audienceKeep, audienceOrigin,
         auditAudienceSave, auditAudienceRemove

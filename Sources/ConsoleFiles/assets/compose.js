@@ -81,3 +81,11 @@
         if (found) show(found);
     }
 }
+// Enter in a field presses the button that belongs to it. Without this script it saves the step, with what was typed.
+for (const field of document.querySelectorAll("[data-enter]")) {
+    field.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" || event.isComposing) return;
+        event.preventDefault();
+        document.getElementById(field.dataset.enter)?.click();
+    });
+}
