@@ -156,8 +156,14 @@ import Testing
         let wrong = try await mia.get(path).text
         #expect(wrong.contains(Catalogue.english[.followTargetWrong]) && wrong.contains(#"value="50""#))
         #expect(try await mia.get("\(draft)/send").text.contains("A value of the step “Limits” is invalid."))
-        form["version"] = try await version(mia, path)
         form["follow.target"] = "0,8"
+        form["follow.floor"] = "50,5"
+        form["version"] = try await version(mia, path)
+        #expect(try await mia.post(path, form: form).headers[.location] == "\(path)?saved=1", "it stays")
+        let low = Catalogue.english.text(.followCeilingLow, "50.5")
+        #expect(try await mia.get(path).text.contains(#"<p class="field-problem">\#(low)"#))
+        form["version"] = try await version(mia, path)
+        form["follow.floor"] = "5"
         #expect(try await mia.post(path, form: form).headers[.location] == "\(draft)/approval")
         #expect(try await mia.get("\(draft)/start?when=now").text.contains("<bdi>load</bdi>"))
         func start() async throws -> Int64 {

@@ -43,10 +43,19 @@ import Testing
         let nobody = try await oda.post("\(path)/2", form: [:])
         #expect(nobody.status == .unprocessableContent && nobody.text.contains("Choose a seed address."))
         let proved = try await oda.post("\(path)/2", form: ["seed.lab": "on"])
-        let proof = try #require(Int64(proved.headers[.location]?.split(separator: "/").last ?? ""), "\(proved.text)")
+        let place = try #require(proved.headers[.location], "\(proved.text)")
+        let proof = try #require(place.firstMatch(of: /^\/deliveries\/(\d+)\?/).flatMap { Int64($0.1) }, "\(place)")
+        #expect(try await oda.get(place).text.contains(#"<a href="\#(path)/2">Back to the page"#))
+        #expect(try await !oda.get("/deliveries/\(proof)?back=//evil.example").text.contains("evil"))
         let progress = try await site.admin.deliveryProgress(proof)
         #expect(progress.label == "Proof: Sale, emoji")
         #expect(try await site.admin.deliveryForPreview(proof).content.contains("Party"))
+        // No seed address can get one now: the page says why, and where that changes.
+        #expect(try await oda.get("\(path)/2").text.contains(">Send proof<"))
+        try await site.sql("UPDATE pushmta_engine.subscription SET quarantine_status = 2 WHERE id = 1")
+        let barred = try await oda.get("\(path)/2").text
+        #expect(!barred.contains(">Send proof<") && barred.contains(Catalogue.english[.noSeedReady]), "\(barred)")
+        #expect(barred.contains(#"href="/quarantine""#) && barred.contains(#"href="/seeds?back=\#(path)/2""#))
         // Somebody else's delivery.
         let mia = try await site.session(.marketing, name: "mia")
         #expect(try await mia.post("\(path)/2", form: ["seed.lab": "on"]).status == .forbidden)

@@ -76,7 +76,8 @@ import Testing
         let unnamed = try await mia.post(draft + "/template", form: ["keep": " ", "version": version(send)])
         #expect(unnamed.status == .conflict && unnamed.text.contains(Catalogue.english[.nameMissing]))
         // What was typed stays when another button is pressed, and when a setting is wrong.
-        let saved = try await mia.post(draft + "/send", form: ["keep": "winter", "version": version(send), "go": "stay"])
+        let named = ["keep": "winter", "version": version(send), "go": "stay"]
+        let saved = try await mia.post(draft + "/send", form: named)
         let place = try #require(saved.headers[.location])
         #expect(try await mia.get(place).text.contains(#"name="keep" value="winter""#), "\(place)")
         let wrong = ["keep": "winter", "version": version(send), "settings.priority": "much"]

@@ -8,8 +8,6 @@ struct FormField: Sendable {
         case text
         /// A line that is not shown while it is typed.
         case secret
-        /// A line that is not shown again when the form is redisplayed, as it may be a push token.
-        case once
         /// Several lines that are never shown again, with a file that a script can read into them.
         case file
         /// One of these; the first is "none" if the choice is optional.
@@ -79,9 +77,9 @@ struct FormField: Sendable {
         case .text:
             values["isLine"] = .flag(true)
             values["type"] = "text"
-        case .secret, .once:
+        case .secret:
             values["isLine"] = .flag(true)
-            if case .secret = kind { values["type"] = "password" } else { values["type"] = "text" }
+            values["type"] = "password"
             values["value"] = ""
         case .file:
             values["isFile"] = .flag(true)

@@ -63,7 +63,11 @@ struct FollowForm: Sendable {
         let goal = typed(target)
         let number = RateNumber.isGrouped(goal) ? 0 : Double(goal.replacing(",", with: ".")) ?? 0
         if number <= 0 || !number.isFinite { problems[target] = catalogue[.followTargetWrong] }
-        let limits = SignalLimits(signal: name, target: number, floor: rate(floor), ceiling: rate(ceiling))
+        let (least, most) = (rate(floor), rate(ceiling))
+        if problems[floor] == nil, problems[ceiling] == nil, least > most {
+            problems[ceiling] = catalogue.text(.followCeilingLow, RateNumber.text(least))
+        }
+        let limits = SignalLimits(signal: name, target: number, floor: least, ceiling: most)
         guard problems.isEmpty else { throw FormRefusal(problems) }
         return limits
     }

@@ -55,14 +55,6 @@ extension Composer {
         let elsewhere = try await missing(call, composed, audience.problem)
         // What is wrong here is told at its field, and what else is typed here stays in sight.
         let lacking = elsewhere + wrongSettings(composed)
-        let rows = seeds.enumerated().map { place, seed -> PageValues in
-            [
-                "field": .text(Field.seed + seed.name), "fieldID": .text("seed-\(place)"), "name": .text(seed.name),
-                "words": .text([seed.label, seed.application].filter { !$0.isEmpty }.joined(separator: " · ")),
-                "isBarred": .flag(!seed.problem.isEmpty), "why": .text(catalogue.reason(seed.problem) ?? seed.problem),
-                "isChosen": .flag(call.form[Field.seed + seed.name] != nil),
-            ]
-        }
         let facts: [(Phrase, String)] = [
             (.columnApplications, composed.draft.applications.joined(separator: ", ")),
             (.stepTarget, composed.filterText.isEmpty ? catalogue[.everybody] : composed.filterText),
@@ -82,7 +74,7 @@ extension Composer {
                     ["name": .text(catalogue[fact.0]), "value": .text(fact.1)]
                 } + planned
             ),
-            "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(lacking),
+            "missing": .list(lacking),
             "isReady": .flag(elsewhere.isEmpty), "settings": .list(fields),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
             "timeDoubts": .list(plan(composed).timeDoubts.map { ["words": .text($0)] }),
@@ -90,6 +82,7 @@ extension Composer {
             "experimentPath": .text(path(composed.draft, .experiment)),
             "isMissing": .flag(!lacking.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
         ]
+        values.merge(self.seeds(seeds, call)) { own, _ in own }
         values.merge(startChoice(try await approvalButton(composed, audience))) { _, new in new }
         values.merge(try await chosenStart(call, composed)) { _, new in new }
         values["kept"] = .text(call.form[Field.keep] ?? call.query[Field.keep] ?? "")
@@ -99,6 +92,23 @@ extension Composer {
         }
         guard place != nil else { return page(.send, composed, values, problem: problem) }
         return page(.send, composed, values, status: .conflict)
+    }
+
+    /// The seed addresses to choose from, and whether one of them can get a proof now.
+    func seeds(_ seeds: [ComposerSeed], _ call: ConsoleCall) -> PageValues {
+        let rows = seeds.enumerated().map { place, seed -> PageValues in
+            [
+                "field": .text(Field.seed + seed.name), "fieldID": .text("seed-\(place)"), "name": .text(seed.name),
+                "words": .text([seed.label, seed.application].filter { !$0.isEmpty }.joined(separator: " · ")),
+                "isBarred": .flag(!seed.problem.isEmpty), "why": .text(catalogue.reason(seed.problem) ?? seed.problem),
+                "isChosen": .flag(call.form[Field.seed + seed.name] != nil),
+            ]
+        }
+        return [
+            "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty),
+            "mayProve": .flag(seeds.contains { $0.problem.isEmpty }),
+            "hasQuarantined": .flag(seeds.contains { $0.problem == "quarantine" }),
+        ]
     }
 
     /// What was refused, at its field or with a link to the step that is its cause.

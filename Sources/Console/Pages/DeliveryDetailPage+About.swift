@@ -6,6 +6,15 @@ extension DeliveryDetailPage {
     /// How long a page counts an audience.
     private static let countingLimit = Duration.milliseconds(200)
 
+    /// The query parameter with the page of the console that led to a proof.
+    static let back = "back"
+
+    /// A link back there.
+    static func back(_ call: ConsoleCall) -> PageValues {
+        let path = SignIn.next(call.query[back])
+        return path == "/" ? [:] : ["backPage": .group(["path": .text(path)])]
+    }
+
     /// - Parameter lastCount: what its last analysis counted; nil if it had none.
     func about(_ facts: DeliveryFacts, lastCount: Int64?) async throws -> PageValues {
         let progress = facts.progress

@@ -302,7 +302,7 @@ struct DeliveryDetailPage: Sendable {
             meanings: responder.setup.meanings
         )
         let state = facts.progress.state
-        var values = words.summary
+        var values = words.summary.merging(Self.back(call)) { own, _ in own }
         values.merge(try await origin(id)) { _, new in new }
         let before = try await beforeStart(call, facts.progress)
         values.merge(before.values) { _, new in new }

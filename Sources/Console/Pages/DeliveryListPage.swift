@@ -7,10 +7,13 @@ struct DeliveryListPage: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/deliveries"
-    /// The query parameters of a result: what was done to how many of how many.
+    /// The query parameters of a result: what was done to how many of how many, or refused, for which rows.
     private enum Done {
         static let (act, count, of) = ("done", "n", "of")
+        static let (refused, rows) = ("refused", "rows")
     }
+    /// Between the ids of rows in an address.
+    private static let separator: Character = "-"
     /// The rows of a page: what fits on two screens.
     private static let maxRows = 25
 
@@ -35,11 +38,14 @@ struct DeliveryListPage: Sendable {
             )
         }
         let icons = try await ApplicationIcons.read(responder.database)
+        let chosen = Set((call.query[Done.rows] ?? "").split(separator: Self.separator).compactMap { Int64($0) })
         var values: PageValues = [
             "rows": .list(
-                page.rows.map { listed in
+                page.rows.map { listed -> PageValues in
                     let id = listed.progress.id
-                    return row(listed, icons, standings[id], lastCounts[id])
+                    var values = row(listed, icons, standings[id], lastCounts[id])
+                    values["isChosen"] = .flag(chosen.contains(id))
+                    return values
                 }
             ),
             "hasRows": .flag(!page.rows.isEmpty),
@@ -55,11 +61,15 @@ struct DeliveryListPage: Sendable {
             "isFiltered": .flag(query.isFiltered), "isLater": .flag(filter.after != nil),
             "isCut": .flag(page.isCut && filter.sort == .date),
             "isRanked": .flag(page.isCut && filter.sort != .date),
-            "firstPath": .text(query.path()), "query": .text(query.text), "mayCompose": .flag(call.mayCompose),
+            "firstPath": .text(query.path()), "query": .text(query.text(after: filter.after)),
+            "mayCompose": .flag(call.mayCompose),
             "isArchive": .flag(filter.isArchived),
         ]
         if call.mayCompose { values["mine"] = .group(["path": .text(mine(call))]) }
         if let done = done(call) { values["done"] = .text(done) }
+        if let act = call.query[Done.refused].flatMap({ Act(rawValue: $0) }) {
+            values["refused"] = .text(catalogue[act.wantsRows])
+        }
         if let next = page.next { values["next"] = .group(["path": .text(query.path(after: next))]) }
         return .page(ConsolePage("deliveries", title: catalogue[.deliveriesTitle], values))
     }
@@ -142,6 +152,23 @@ extension DeliveryListPage {
     /// What is done to the chosen rows.
     private enum Act: String {
         case compare, duplicate, archive, unarchive
+
+        /// What it says if other rows were chosen than it needs.
+        var wantsRows: Phrase {
+            switch self {
+            case .compare: .chooseTwo
+            case .duplicate: .chooseOneRow
+            case .archive, .unarchive: .chooseSome
+            }
+        }
+
+        func takes(_ rows: Int) -> Bool {
+            switch self {
+            case .compare: rows == 2
+            case .duplicate: rows == 1
+            case .archive, .unarchive: rows > 0
+            }
+        }
     }
 
     /// The prefix of a chosen row's field; the id of its delivery follows.
@@ -152,15 +179,15 @@ extension DeliveryListPage {
         let ids = call.form.values.keys.filter { $0.hasPrefix(Self.chosen) }
             .compactMap { Int64($0.dropFirst(Self.chosen.count)) }.sorted()
         guard act == .compare || call.mayCompose else { throw ConsoleProblem.refusedRole }
+        guard act.takes(ids.count) else {
+            // No page has more rows.
+            let rows = ids.prefix(Self.maxRows).map(String.init).joined(separator: String(Self.separator))
+            return .redirect(back(call, "\(Done.refused)=\(act.rawValue)&\(Done.rows)=\(rows)", isSamePage: true))
+        }
         switch act {
-        case .compare:
-            guard ids.count == 2 else { throw ConsoleProblem.conflict(catalogue[.chooseTwo]) }
-            return .redirect(ComparePage.path(ids[0], ids[1]))
-        case .duplicate:
-            guard ids.count == 1 else { throw ConsoleProblem.conflict(catalogue[.chooseOneRow]) }
-            return try await DeliveryDuplicate(responder: responder).reply(call, ids[0])
+        case .compare: return .redirect(ComparePage.path(ids[0], ids[1]))
+        case .duplicate: return try await DeliveryDuplicate(responder: responder).reply(call, ids[0])
         case .archive, .unarchive:
-            guard !ids.isEmpty else { throw ConsoleProblem.conflict(catalogue[.chooseSome]) }
             let number = try await responder.database.run {
                 try await $0.archive(deliveries: ids, act == .archive, by: call.actor)
             }
@@ -169,12 +196,13 @@ extension DeliveryListPage {
         }
     }
 
-    /// The list that the form belongs to, with a result.
-    private func back(_ call: ConsoleCall, _ result: String) -> String {
+    /// The list that the form belongs to, with a result: its first page, or the one with the form's rows.
+    private func back(_ call: ConsoleCall, _ result: String, isSamePage: Bool = false) -> String {
         var query = FormParameters()
         // It is read and written again, so that it leads nowhere else.
         _ = try? query.read(Array((call.form["query"] ?? "").utf8))
-        let text = DeliveryListQuery(query).text
+        let list = DeliveryListQuery(query)
+        let text = isSamePage ? list.text(after: list.filter.after) : list.text
         return Self.path + "?" + (text.isEmpty ? result : "\(text)&\(result)")
     }
 

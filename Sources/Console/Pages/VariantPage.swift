@@ -7,8 +7,6 @@ import Store
 struct VariantPage: Sendable {
     let responder: ConsoleResponder
 
-    /// The beginning of the names of the fields that choose seed addresses.
-    private static let seed = "seed."
     /// The seed addresses that are offered, and the token.
     private static let maxFields = 400
 
@@ -40,13 +38,14 @@ struct VariantPage: Sendable {
             try await $0.apiContent(delivery: id, variant: Int32(number))
         }
         let (messages, problems) = self.messages(content, forms)
-        let seeds = self.seeds(choices, forms)
+        let applications = Set(forms.map(\.application.name))
+        let offered = choices.seeds.filter { applications.contains($0.application) }
         var values: PageValues = [
             "back": .text("/deliveries/\(id)"),
             "subject": .text(DeliveryWords(row: progress, catalogue: catalogue).name),
             "action": .text(Self.path(id, number)), "messages": .list(messages), "problems": .list(problems),
-            "seeds": .list(seeds), "hasSeeds": .flag(!seeds.isEmpty),
         ]
+        values.merge(Composer(responder: responder).seeds(offered, call)) { own, _ in own }
         if let problem { values["problem"] = .text(problem) }
         return .page(
             ConsolePage(
@@ -84,29 +83,19 @@ struct VariantPage: Sendable {
         return (messages, problems)
     }
 
-    private func seeds(_ choices: ComposerChoices, _ forms: [MessageForm]) -> [PageValues] {
-        let applications = Set(forms.map(\.application.name))
-        let offered = choices.seeds.filter { applications.contains($0.application) }
-        return offered.enumerated().map { place, seed -> PageValues in
-            [
-                "field": .text(Self.seed + seed.name), "fieldID": .text("seed-\(place)"), "name": .text(seed.name),
-                "words": .text([seed.label, seed.application].filter { !$0.isEmpty }.joined(separator: " · ")),
-                "isBarred": .flag(!seed.problem.isEmpty), "why": .text(catalogue.reason(seed.problem) ?? seed.problem),
-            ]
-        }
-    }
-
     /// Sends the variant, and leads to the proof, which is a delivery of its own.
     private func prove(_ call: ConsoleCall) async throws -> ConsoleReply {
         let (id, number) = (try call.number("id"), Int32(clamping: try call.number("variant")))
-        let seeds = call.form.values.keys.filter { $0.hasPrefix(Self.seed) }
-            .map { String($0.dropFirst(Self.seed.count)) }.sorted()
+        let prefix = Composer.Field.seed
+        let seeds = call.form.values.keys.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+            .sorted()
         guard !seeds.isEmpty else { return try await page(call, problem: catalogue[.proofToNobody]) }
         do {
             let proof = try await responder.database.run {
                 try await $0.proveVariant(number, ofDelivery: id, to: seeds, by: call.actor)
             }
-            return .redirect("/deliveries/\(proof)")
+            let back = SignIn.encoded(Self.path(id, Int16(clamping: number)))
+            return .redirect("/deliveries/\(proof)?\(DeliveryDetailPage.back)=\(back)")
         } catch let error as StoreError {
             guard let refusal = FormRefusal(error) else { throw error }
             return try await page(call, problem: refusal.words)

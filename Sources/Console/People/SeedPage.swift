@@ -15,6 +15,8 @@ struct SeedPage: Sendable {
         static let (name, label, application) = ("name", "label", "application")
         static let (kind, wanted) = ("by", "wanted")
         static let (locale, variables) = ("locale", "variables")
+        /// The page of the console that led here.
+        static let back = "back"
     }
 
     private var catalogue: Catalogue { responder.pages.catalogue }
@@ -31,6 +33,17 @@ struct SeedPage: Sendable {
                 return .redirect(Self.path + "?done=remove")
             },
         ]
+    }
+
+    /// The page that led here; nil if none did.
+    private static func back(_ call: ConsoleCall) -> String? {
+        let path = SignIn.next(call.query[Name.back])
+        return path == "/" ? nil : path
+    }
+
+    /// The path of the form, which leads back there afterwards.
+    private static func newPath(_ call: ConsoleCall) -> String {
+        path + "/new" + (back(call).map { "?\(Name.back)=\(SignIn.encoded($0))" } ?? "")
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
@@ -50,8 +63,9 @@ struct SeedPage: Sendable {
         }
         var values: PageValues = [
             "rows": .list(rows.prefix(Self.maxRows).map(row)), "hasRows": .flag(!rows.isEmpty),
-            "isLater": .flag(!behind.isEmpty),
+            "isLater": .flag(!behind.isEmpty), "newPath": .text(Self.newPath(call)),
         ]
+        if let back = Self.back(call) { values["back"] = .group(["path": .text(back)]) }
         if call.query["done"] == "add" { values["done"] = .text(catalogue[.doneSeedAdd]) }
         if call.query["done"] == "remove" { values["done"] = .text(catalogue[.doneSeedRemove]) }
         if rows.count > Self.maxRows {
@@ -123,8 +137,8 @@ extension SeedPage {
         }
         return FormPage(
             title: catalogue[.newSeedTitle],
-            action: Self.path + "/new",
-            back: (Self.path, catalogue[.seedsTitle]),
+            action: Self.newPath(call),
+            back: Self.back(call).map { ($0, catalogue[.backToPage]) } ?? (Self.path, catalogue[.seedsTitle]),
             intro: catalogue[.newSeedText],
             fields: [
                 FormField.ofName(Name.name, catalogue[.seedNameHint], catalogue),
@@ -143,7 +157,7 @@ extension SeedPage {
                 FormField(
                     name: Name.wanted,
                     label: catalogue[.seedWanted],
-                    kind: .once,
+                    kind: .text,
                     hint: catalogue[.seedWantedHint],
                     isRequired: true,
                     maxLength: PushTokenForm.androidLength.upperBound
@@ -160,7 +174,8 @@ extension SeedPage {
         try await form(call).reply(to: call) {
             let seed = try seed(call)
             try await responder.database.run { try await $0.addSeed(seed, by: call.actor) }
-            return .redirect(Self.path + "?done=add&\(ConsoleRoute.added)=\(SignIn.encoded(seed.name))")
+            let list = Self.path + "?done=add&\(ConsoleRoute.added)=\(SignIn.encoded(seed.name))"
+            return .redirect(Self.back(call) ?? list)
         }
     }
 

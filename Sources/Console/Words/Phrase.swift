@@ -231,6 +231,7 @@ enum Phrase: String, Sendable, CaseIterable {
         previewButtons, previewSilent, previewLeftOut, previewTooLong, previewOpens, bytesOf, previewPayload,
         previewNote, sizeTitle, columnBytes, tooLong, samplesTitle, samplesHint, summaryTitle, missingLabel,
         missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
+        noSeedReady,
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
         momentSkipped, momentTwice, zoneUnknown,
         startTitle, startTo, startSubscriptions, startNow, startRemedy, applicationGoneRemedy, accountGoneRemedy,
@@ -376,7 +377,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case audiencesTitle, audiencesOf, audiencesNote, noAudiences, newAudienceTitle, newAudienceText, newAudienceButton,
         audienceNameHint, columnAudience, columnFilter, audienceUncounted, audienceCounting, audienceMeaning,
         audienceExcluded, audienceMadeBy, audienceChangedBy, audienceCounted, audienceCount, audienceFilterHint,
-        audienceCopies, audienceSave, audienceExists, audienceEmpty, audienceDeleteTitle, audienceDeleteText, audienceDeleteButton,
+        audienceCopies, audienceSave, audienceExists, audienceEmpty, audienceDeleteTitle, audienceDeleteText,
+        audienceDeleteButton,
         audienceSampleTitle, audienceNoSample, doneAudienceSave, doneAudienceCount, doneAudienceDelete, audienceFrom,
         audienceNone, audienceChoose, audienceKeepName, audienceKeepHint, audienceKeep, audienceOrigin,
         auditAudienceSave, auditAudienceRemove
@@ -391,7 +393,8 @@ enum Phrase: String, Sendable, CaseIterable {
         signalReaction, signalReactionHint, signalStaleAfter, signalStaleAfterHint, signalNumberWrong,
         signalSaveButton, signalRemoveTitle, signalRemoveText, doneSignalSet, doneSignalRemove, columnSignal,
         columnAge, signalUnused, signalStale, signalFresh, followTitle, followText, followNone, followTarget,
-        followTargetHint, followTargetWrong, followFloor, followFloorHint, followCeiling, followCeilingHint,
+        followTargetHint, followTargetWrong, followCeilingLow, followFloor, followFloorHint, followCeiling,
+        followCeilingHint,
         followSaveButton, doneFollow, auditFollow, auditKindSignal
     // Events.
     case eventsTitle, eventsNote, eventsConsumers, eventsAllServices, eventsNeverRead, noConsumers,
