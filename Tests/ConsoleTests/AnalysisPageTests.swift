@@ -74,6 +74,30 @@ import Testing
         _ = try await site.admin.endAnalysis(of: job, findings)
     }
 
+    @Test func theListFindsWhatSomebodyHasToApprove() async throws {
+        let site = try await ConsoleSite.start()
+        let other = try await site.delivery("Other")
+        try await site.sql("UPDATE pushmta_engine.delivery SET start_at = now() + interval '1 day' WHERE id = \(other)")
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        func listed() async throws -> [Bool] {
+            var listed: [Bool] = []
+            for state in ["needs_approval", "awaits_approval"] {
+                let page = try await mia.get("/deliveries?state=\(state)").text
+                #expect(page.contains(#"<option value="\#(state)" selected>"#), "\(page)")
+                #expect(!page.contains("href=\"/deliveries/\(other)\""))
+                listed.append(page.contains("href=\"/deliveries/\(id)\""))
+            }
+            return listed
+        }
+        #expect(try await listed() == [true, false])
+        _ = try await mia.post("/deliveries/\(id)/request", form: ["at": "2036-01-02T03:04"])
+        #expect(try await listed() == [false, true])
+        await site.close()
+    }
+
     @Test func aDraftIsAnalysedAndThenStarted() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)

@@ -7,11 +7,11 @@ extension DeliveryDetailPage {
     private static let countingLimit = Duration.milliseconds(200)
 
     /// The query parameter with the page of the console that led to a proof.
-    static let back = "back"
+    static let backField = "back"
 
     /// A link back there.
     static func back(_ call: ConsoleCall) -> PageValues {
-        let path = SignIn.next(call.query[back])
+        let path = SignIn.next(call.query[backField])
         return path == "/" ? [:] : ["backPage": .group(["path": .text(path)])]
     }
 

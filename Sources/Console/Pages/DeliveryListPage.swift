@@ -103,7 +103,14 @@ struct DeliveryListPage: Sendable {
                 "isChosen": .flag(filter.state == state),
             ]
         }
-        return states + [
+        let approvals: [PageValues] = DeliveryFilter.Approval.allCases.map { approval in
+            [
+                "value": .text(approval.rawValue),
+                "name": .text(catalogue[approval == .needed ? .stateUnrequested : .stateAwaited]),
+                "isChosen": .flag(filter.approval == approval),
+            ]
+        }
+        return states + approvals + [
             [
                 "value": .text(DeliveryListQuery.Name.archived), "name": .text(catalogue[.filterArchived]),
                 "isChosen": .flag(filter.isArchived),

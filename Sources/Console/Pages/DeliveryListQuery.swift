@@ -33,6 +33,7 @@ struct DeliveryListQuery: Sendable {
             text: text(Name.text, Self.maxTextLength)
         )
         filter.isArchived = query[Name.state] == Name.archived
+        filter.approval = query[Name.state].flatMap { DeliveryFilter.Approval(rawValue: $0) }
         filter.service = text(Name.service)
         filter.category = text(Name.category)
         filter.author = text(Name.author)
@@ -59,8 +60,9 @@ struct DeliveryListQuery: Sendable {
 
     /// The query of the page after a place.
     func text(after place: DeliveryFilter.Place?) -> String {
+        let state = filter.approval?.rawValue ?? filter.state?.rawValue ?? ""
         let pairs: [(String, String)] = [
-            (Name.text, filter.text), (Name.state, filter.isArchived ? Name.archived : filter.state?.rawValue ?? ""),
+            (Name.text, filter.text), (Name.state, filter.isArchived ? Name.archived : state),
             (Name.service, filter.service), (Name.application, filter.application), (Name.category, filter.category),
             (Name.author, filter.author), (Name.since, filter.since), (Name.until, filter.until),
             (Name.list, filter.exclusionList), (Name.seed, filter.seed),

@@ -95,7 +95,7 @@ struct VariantPage: Sendable {
                 try await $0.proveVariant(number, ofDelivery: id, to: seeds, by: call.actor)
             }
             let back = SignIn.encoded(Self.path(id, Int16(clamping: number)))
-            return .redirect("/deliveries/\(proof)?\(DeliveryDetailPage.back)=\(back)")
+            return .redirect("/deliveries/\(proof)?\(DeliveryDetailPage.backField)=\(back)")
         } catch let error as StoreError {
             guard let refusal = FormRefusal(error) else { throw error }
             return try await page(call, problem: refusal.words)

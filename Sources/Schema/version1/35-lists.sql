@@ -85,7 +85,9 @@ CREATE FUNCTION pushmta_engine.list_query(wanted jsonb, is_by_ids boolean) RETUR
                 'WHERE m.delivery_id = d.id AND m.name = $1 ->> ''author'')'),
             ('list', 'EXISTS (SELECT FROM pushmta_engine.delivery_exclusion_list x JOIN pushmta_engine.exclusion_list l '
                 'ON l.id = x.list_id WHERE x.delivery_id = d.id AND l.name = $1 ->> ''list'')'),
-            ('seed', 'd.seed_names @> ARRAY[$1 ->> ''seed'']')
+            ('seed', 'd.seed_names @> ARRAY[$1 ->> ''seed'']'),
+            ('approval', 'EXISTS (SELECT FROM pushmta_engine.release_check c '
+                'WHERE c.delivery_id = d.id AND c.size IS NOT NULL AND c.objection <> '''')')
             ) c(kind, sql) WHERE wanted ? c.kind), 'true'),
         -- Found first, and then sorted: the planner would read the whole list in its order.
         CASE WHEN is_by_ids THEN '(SELECT l.* FROM pushmta_engine.delivery l WHERE l.id = ANY($4) OFFSET 0)'
@@ -162,7 +164,10 @@ DECLARE
     -- Sorted by a number, a list has the newest of the deliveries with the wanted values: a tenth of a second.
     ranked constant integer := 1000;
     is_ranked boolean := sort IN ('sent', 'click_rate');
-    wanted jsonb := jsonb_strip_nulls(jsonb_build_object('state', nullif(list_deliveries.state, ''),
+    wanted jsonb := jsonb_strip_nulls(jsonb_build_object(
+        'state', CASE list_deliveries.state WHEN 'needs_approval' THEN 'ready' WHEN 'awaits_approval' THEN 'pending'
+            ELSE nullif(list_deliveries.state, '') END,
+        'approval', CASE WHEN list_deliveries.state IN ('needs_approval', 'awaits_approval') THEN true END,
         'service', nullif(list_deliveries.service, ''), 'application', nullif(list_deliveries.application, ''),
         'category', nullif(list_deliveries.category, ''), 'author', nullif(list_deliveries.author, ''),
         'label', nullif(list_deliveries.label, ''), 'since', since, 'until', until,
@@ -194,7 +199,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.list_deliveries(text, text, text, text, text, text, timestamptz, timestamptz, text, text, boolean, text,
     integer, timestamptz, double precision, bigint) IS
-    'Deliveries with the given values (null: any), newest first or sorted by sent or click_rate, the highest first. label is a text within '
+    'Deliveries with the given values (null: any), newest first or sorted by sent or click_rate, the highest first. state may also be '
+    'needs_approval (ready) or awaits_approval (pending, requested) for those that somebody has to approve. label is a text within '
     'the label, in any case; author a login, an API key or a user of the console who made or changed the delivery; since and until limit '
     'the start, or the creation of one without a start. Archived deliveries are listed alone (archived). The next page begins after the '
     'last row: give its listed_at (date) or its value as after_at or after_value, and its delivery as after_id. A last row with is_cut '

@@ -20,7 +20,17 @@ package struct DeliveryFilter: Sendable, Hashable {
         case value(Double, delivery: Int64)
     }
 
+    /// What somebody has to approve, as `pushmta.list_deliveries` names it.
+    package enum Approval: String, Sendable, CaseIterable {
+        /// Nobody has requested the approval yet.
+        case needed = "needs_approval"
+        /// It was requested.
+        case awaited = "awaits_approval"
+    }
+
     package var state: DeliveryState?
+    /// Deliveries that lack an approval instead of all in a state.
+    package var approval: Approval?
     /// Archived deliveries instead of the others.
     package var isArchived = false
     /// The name of a service.

@@ -43,8 +43,9 @@ extension Store {
                 after_id => $17::bigint) l
             """,
             [
-                .text(filter.state?.rawValue ?? ""), .text(filter.service), .text(filter.application),
-                .text(filter.category), .text(filter.author), .text(filter.text), .text(filter.since),
+                .text(filter.approval?.rawValue ?? filter.state?.rawValue ?? ""), .text(filter.service),
+                .text(filter.application), .text(filter.category), .text(filter.author), .text(filter.text),
+                .text(filter.since),
                 .text(filter.until), .text(zone), .text(filter.exclusionList), .text(filter.seed),
                 // One more than requested shows whether there are more.
                 .bool(filter.isArchived), .text(filter.sort.rawValue), .int32(Int32(clamping: maxRows + 1)), afterAt,
