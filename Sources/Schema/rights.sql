@@ -155,7 +155,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.compare_deliveries pushmta.list_deliveries pushmta_engine.console_archive '
             'pushmta_engine.api_experiment pushmta_engine.api_experiment_variants pushmta_engine.console_choose_winner '
             'pushmta_engine.api_content pushmta_engine.api_forms pushmta_engine.console_prove_variant '
-            'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
+            'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence pushmta_engine.console_edit_recurring '
             'pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
             'pushmta_engine.approval_of pushmta_engine.console_judge pushmta_engine.console_recall pushmta_engine.recall_of '
             'pushmta_engine.copy_source pushmta_engine.caps_of pushmta_engine.cap_holders pushmta_engine.returned_because '

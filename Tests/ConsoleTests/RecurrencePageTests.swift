@@ -31,7 +31,7 @@ import Testing
         #expect(saved.headers[.location] == "\(path)?done=recurrence", "\(saved.text)")
         let page = try await op.get("\(path)?done=recurrence").text
         for words in [
-            "2 × week", "09:00, 18:30", "Europe/Berlin", "Monday, Thursday", "not started", "It is saved when",
+            "2 × week", "09:00, 18:30", "Europe/Berlin", "Monday, Thursday", "not started", "The recurrence is saved",
             "\(path)/recurrence/start", "\(path)/recurrence/run", "\(path)/recurrence/remove",
             "is made once, as soon as possible",
         ] {
@@ -47,6 +47,9 @@ import Testing
         #expect(started.headers[.location] == "\(path)?done=recurrence-start")
         let active = try await op.get(path).text
         #expect(active.contains("\(path)/recurrence/pause") && !active.contains("\(path)/recurrence/start"))
+        // It would go to everybody, so a page asks first.
+        let question = try await op.get("\(path)/recurrence/run").text
+        #expect(question.contains("Make a run now?") && question.contains("<dt>Target</dt>"), "\(question)")
         let run = try await op.post("\(path)/recurrence/run")
         #expect(run.headers[.location] == "\(path)?done=recurrence-run", "\(run.text)")
         let made = try #require(try await site.admin.recurrenceRuns(ofDelivery: id).first?.runID)
@@ -58,6 +61,7 @@ import Testing
         #expect(try await op.post("\(path)/recurrence/run").status == .conflict)
         _ = try await op.post("\(path)/recurrence/pause")
         #expect(try await site.admin.recurrence(ofDelivery: id)?.state == .paused)
+        #expect(try await op.get("\(path)/recurrence/remove").text.contains("Remove the recurrence?"))
         _ = try await op.post("\(path)/recurrence/remove")
         #expect(try await site.admin.recurrence(ofDelivery: id) == nil)
         let log = """

@@ -40,6 +40,8 @@ struct ComposedDraft: Sendable {
     private(set) var readAt: DatabaseTime?
     /// Why its delivery came back; "" if somebody has taken it back, nil if it has not been started.
     private(set) var returned: String?
+    /// The recurring delivery that it changes; nil if its delivery does not recur.
+    private(set) var recurrence: RecurrenceStanding?
 
     static func read(_ store: Store, _ id: Int64, _ actor: ConsoleActor) async throws -> ComposedDraft {
         var composed = ComposedDraft(
@@ -54,6 +56,9 @@ struct ComposedDraft: Sendable {
         )
         try await composed.readMoments(store)
         composed.returned = try await store.returned([composed.draft], by: actor).values.first
+        if let id = composed.draft.deliveryID {
+            composed.recurrence = try await RecurrenceStanding.read(store, [id])[id]
+        }
         return composed
     }
 

@@ -138,10 +138,11 @@ struct Composer: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let (drafts, returned, choices) = try await responder.database.run { store in
+        let (drafts, returned, standings, choices) = try await responder.database.run { store in
             let drafts = try await store.consoleDrafts(limit: Self.maxDrafts, by: call.actor)
             return (
                 drafts, try await store.returned(drafts, by: call.actor),
+                try await RecurrenceStanding.read(store, drafts.compactMap(\.deliveryID)),
                 try await store.composerChoices(by: call.actor)
             )
         }
@@ -152,7 +153,8 @@ struct Composer: Sendable {
                 "applications": .text(draft.applications.joined(separator: ", ")), "owner": .text(draft.owner),
                 "changed": .text(Figures.minute(draft.changedAt)),
             ]
-            return values.merging(self.returned(draft, reason)) { own, _ in own }
+            let standing = draft.deliveryID.flatMap { standings[$0] }
+            return values.merging(self.returned(draft, reason, standing)) { own, _ in own }
         }
         let templates = choices.templates.map { template -> PageValues in
             let words = template.label.isEmpty ? template.name : "\(template.name): \(template.label)"
@@ -173,13 +175,19 @@ struct Composer: Sendable {
         )
     }
 
-    /// That the delivery of a draft came back, and why; nothing if it did not.
-    private func returned(_ draft: ConsoleDraft, _ reason: String?) -> PageValues {
-        guard let id = draft.deliveryID, let reason else { return [:] }
-        let why = Figures.inZone(reason.split(whereSeparator: \.isNewline).joined(separator: "; "))
+    /// That the delivery of a draft came back, and why, or that it recurs; nothing if neither is so.
+    private func returned(_ draft: ConsoleDraft, _ reason: String?, _ standing: RecurrenceStanding?) -> PageValues {
+        guard let id = draft.deliveryID, reason != nil || standing != nil else { return [:] }
+        let why = Figures.inZone((reason ?? "").split(whereSeparator: \.isNewline).joined(separator: "; "))
         let number = "\(id)"
-        let words =
-            why.isEmpty ? catalogue.text(.draftTakenBack, number) : catalogue.text(.draftReturned, number, why)
+        var all: [String] = []
+        if !why.isEmpty { all.append(catalogue.text(.draftReturned, number, why)) }
+        if let standing {
+            all += [catalogue.text(.draftRecurs, number), standing.words(catalogue)]
+        } else if why.isEmpty {
+            all.append(catalogue.text(.draftTakenBack, number))
+        }
+        let words = all.joined(separator: " ")
         return ["returned": .group(["returnedWords": .text(words), "returnedPath": .text("/deliveries/\(id)")])]
     }
 
@@ -209,11 +217,17 @@ struct Composer: Sendable {
 
     private func confirmRemoval(_ call: ConsoleCall) async throws -> ConsoleReply {
         let id = try call.number("id")
-        let (draft, delivery) = try await responder.database.run { store in
-            (
-                try await store.consoleDraft(id, by: call.actor),
-                try await store.delivery(stoppedWithDraft: id, by: call.actor)
+        let (draft, delivery, standing) = try await responder.database.run { store in
+            let draft = try await store.consoleDraft(id, by: call.actor)
+            return (
+                draft, try await store.delivery(stoppedWithDraft: id, by: call.actor),
+                try await RecurrenceStanding.read(store, [draft.deliveryID].compactMap(\.self)).values.first
             )
+        }
+        var text = delivery.map { catalogue.text(.removeDraftStops, "\($0)") } ?? catalogue[.removeDraftText]
+        if let standing {
+            let goesOn = catalogue.text(.removeDraftRecurs, "\(standing.row.deliveryID)")
+            text = "\(text) \(goesOn) \(standing.words(catalogue))"
         }
         return .page(
             ConsolePage(
@@ -221,9 +235,7 @@ struct Composer: Sendable {
                 title: catalogue[.removeDraftTitle],
                 [
                     "subject": .text(name(draft)),
-                    "text": .text(
-                        delivery.map { catalogue.text(.removeDraftStops, "\($0)") } ?? catalogue[.removeDraftText]
-                    ),
+                    "text": .text(text),
                     "action": .text("\(Self.path)/\(id)/remove"), "button": .text(catalogue[.removeDraft]),
                     "back": .text(Self.path),
                 ]
@@ -272,7 +284,7 @@ extension Composer {
         ]
         if step.isOptional { all["skip"] = .group(["path": .text(path(composed.draft, step.next))]) }
         if let id = composed.copiedFrom { all["copied"] = .group(["copiedID": .text("\(id)")]) }
-        all.merge(returned(composed.draft, composed.returned)) { own, _ in own }
+        all.merge(returned(composed.draft, composed.returned, composed.recurrence)) { own, _ in own }
         if let problem { all["refused"] = .group(["words": .text(problem)]) }
         return .page(
             ConsolePage(

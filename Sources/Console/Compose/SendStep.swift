@@ -15,6 +15,9 @@ extension Composer {
     /// The values of the buttons that lead to the confirmation: of a start, of a start after its messages are counted,
     /// and of a request for an approval.
     private static let (starts, counts, requests) = ("start", "count", "request")
+    /// The value of the button, and of the field ``asksField``, that puts a draft into force for the recurring delivery
+    /// that it changes.
+    private static let forces = "force"
     /// The field that says that messages are counted before the start, and its values: if an approval is expected, and
     /// if none is.
     private static let (asksField, asked, small) = ("ask", "1", "small")
@@ -83,7 +86,8 @@ extension Composer {
             "isMissing": .flag(!lacking.isEmpty), "hasExperiment": .flag(experiment(composed).isOn),
         ]
         values.merge(self.seeds(seeds, call)) { own, _ in own }
-        values.merge(startChoice(try await approvalButton(composed, audience))) { _, new in new }
+        let button = try await approvalButton(composed, audience)
+        values.merge(startChoice(button, composed.recurrence)) { _, new in new }
         values.merge(try await chosenStart(call, composed)) { _, new in new }
         values["kept"] = .text(call.form[Field.keep] ?? call.query[Field.keep] ?? "")
         if let place { values.merge(refused(problem ?? "", at: place, composed)) { _, new in new } }
@@ -129,8 +133,10 @@ extension Composer {
 
     /// How the start is given.
     ///
-    /// - Parameter approvalButton: the button if services ask for approvals; nil if none does.
-    private func startChoice(_ approvalButton: Phrase?) -> PageValues {
+    /// - Parameters:
+    ///   - approvalButton: the button if services ask for approvals; nil if none does.
+    ///   - standing: that of the recurring delivery which the draft changes: only its runs are started.
+    private func startChoice(_ approvalButton: Phrase?, _ standing: RecurrenceStanding?) -> PageValues {
         let asks = approvalButton == .analyseForApproval
         var values: PageValues = [
             "whenNow": .text(catalogue[asks ? .whenApproved : .whenNow]),
@@ -138,6 +144,10 @@ extension Composer {
             "goStart": .text(asks ? Self.requests : approvalButton == nil ? Self.starts : Self.counts),
             "startLabel": .text(catalogue[approvalButton ?? .goToStart]),
         ]
+        if let standing {
+            let words = forceWords(standing, asks: asks)
+            values["force"] = .group(["forceWords": .text(words), "goForce": .text(Self.forces)])
+        }
         if approvalButton != nil {
             values["approvalFirst"] = .group(["words": .text(catalogue[asks ? .approvalRequest : .approvalFirst])])
         }
@@ -234,7 +244,7 @@ extension Composer {
     private func saveSettings(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let composed = try await keptSettings(call, composed)
         let go = call.form[Field.go] ?? ""
-        guard [Self.starts, Self.counts, Self.requests].contains(go), !settings(composed).isWrong else {
+        guard [Self.starts, Self.counts, Self.requests, Self.forces].contains(go), !settings(composed).isWrong else {
             let name = call.typed(Field.keep)
             let kept = name.isEmpty ? "" : "&\(Field.keep)=\(SignIn.encoded(name))"
             return .redirect(path(composed.draft, .send) + "?saved=1" + kept)
@@ -243,7 +253,12 @@ extension Composer {
         let moment = SignIn.encoded(call.form[Self.momentField] ?? "")
         let zone = SignIn.encoded(call.form[Self.zoneField] ?? ZoneMenu.utc)
         var query = "\(ChosenStart.kindField)=\(when)&\(Self.momentField)=\(moment)&\(Self.zoneField)=\(zone)"
-        if go != Self.starts { query += "&\(Self.asksField)=\(go == Self.requests ? Self.asked : Self.small)" }
+        switch go {
+        case Self.requests: query += "&\(Self.asksField)=\(Self.asked)"
+        case Self.counts: query += "&\(Self.asksField)=\(Self.small)"
+        case Self.forces: query += "&\(Self.asksField)=\(Self.forces)"
+        default: break
+        }
         return .redirect("\(Self.path)/\(composed.draft.id)/start?\(query)")
     }
 
@@ -338,7 +353,11 @@ extension Composer {
             return try await sendPage(call, composed, problem: refused.words, at: refused.place)
         }
         let asks = call.query[Self.asksField]
-        let words = startWords(asks, at: moment.map { shown($0, text, zone) })
+        var words = startWords(asks, at: moment.map { shown($0, text, zone) })
+        if asks == Self.forces, let standing = composed.recurrence {
+            let button = try await approvalButton(composed, audience)
+            words = (.forceTitle, forceWords(standing, asks: button == .analyseForApproval), .forceButton)
+        }
         let planned = try await planFacts(composed)
         let caps = try await capFacts(composed)
         let waits: Phrase? =
@@ -354,7 +373,7 @@ extension Composer {
                     "lateDoubts": .list(late.map { ["words": .text($0)] }),
                     "when": .text([words.when, waits.map { catalogue[$0] }].compactMap(\.self).joined(separator: " ")),
                     "moment": .text(moment.map(Self.text) ?? ""), "asks": .flag(asks != nil),
-                    "asksValue": .text(asks == Self.small ? Self.small : Self.asked),
+                    "asksValue": .text([Self.small, Self.forces].first { $0 == asks } ?? Self.asked),
                     "confirmTitle": .text(catalogue[words.title]), "confirmButton": .text(catalogue[words.button]),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
                     "settings": .list(
@@ -428,11 +447,23 @@ extension Composer {
         let begins = start.map { catalogue.text(.startAt, $0) } ?? catalogue[.startNow]
         switch asks {
         case nil: return (.startTitle, begins, .startButton)
+        // It no longer recurs, so the form only has it analysed.
+        case Self.forces?: return (.forceTitle, catalogue[.analyseHint], .analyseButton)
         case Self.small?: return (.startTitle, "\(begins) \(catalogue[.startCounted])", .analyseAndStart)
         default:
             let asked = start.map { catalogue.text(.requestAt, $0) } ?? catalogue[.requestNow]
             return (.requestTitle, "\(asked) \(catalogue[.requestSmall])", .requestButton)
         }
+    }
+
+    /// What follows if a draft is put into force for the recurring delivery that it changes.
+    ///
+    /// - Parameter asks: whether its runs are expected to need an approval.
+    private func forceWords(_ standing: RecurrenceStanding, asks: Bool) -> String {
+        let number = "\(standing.row.deliveryID)"
+        return [
+            catalogue.text(.forceText, number), standing.words(catalogue), asks ? catalogue[.forceApproval] : nil,
+        ].compactMap(\.self).joined(separator: " ")
     }
 
     /// The keys without which a recall cannot replace the messages: later it is too late for them.
@@ -497,17 +528,22 @@ extension Composer {
         asks: String? = nil
     ) async throws -> ConsoleReply {
         let delivery = try delivery(composed)
+        // What a recurring delivery sends is made and counted again; only its runs are started.
+        let isAnalysis = isAnalysis || asks == Self.forces
         do {
             let id = try await responder.database.run {
                 try await $0.startConsoleDraft(
                     delivery,
                     at: moment,
                     isAnalysis: isAnalysis,
-                    isRequest: asks != nil,
+                    isRequest: asks != nil && !isAnalysis,
                     by: call.actor
                 )
             }
             await responder.approvals.forget()
+            if isAnalysis, composed.recurrence != nil {
+                return .redirect("/deliveries/\(id)?done=\(RecurrencePage.forced)")
+            }
             if asks == Self.asked { return .redirect("/deliveries/\(id)?done=\(DeliveryAction.request.rawValue)") }
             // If it starts later or is analysed, its page says so itself.
             let isStarted = moment == nil && !isAnalysis && asks == nil

@@ -19,6 +19,10 @@ struct ApprovalView {
     let mayEdit: Bool
     /// Whether it replaces the messages of another delivery.
     let isRecall: Bool
+    /// What it goes on with if it recurs.
+    let recurrence: RecurrenceStanding?
+    /// The run that waits for this approval.
+    let heldRun: Int64?
     let refused: RefusedDecision?
     /// What is approved besides the content: plan, experiment, sending hours and frequency caps.
     let rules: [(name: String, value: String)]
@@ -71,8 +75,8 @@ struct ApprovalView {
     /// Who has to approve it.
     private var awaited: Phrase {
         guard isOwn else { return .approvalAwaited }
-        // A request gives it its start.
-        return state == .ready ? .approvalOwnUnrequested : .approvalOwnAwaited
+        // A request gives it its start. One that recurs has none, so its approval is not requested.
+        return state == .ready && recurrence == nil ? .approvalOwnUnrequested : .approvalOwnAwaited
     }
 
     /// Whether the reader made or changed the delivery. The database also knows other logins of the same person.
@@ -87,6 +91,11 @@ struct ApprovalView {
 
     /// When it starts once it is approved.
     private var startsApproved: String {
+        if let recurrence {
+            let freed = heldRun.map { catalogue.text(.approvalFreesRun, "\($0)") }
+            return [catalogue[.approvalOfRuns], recurrence.words(catalogue), freed].compactMap(\.self)
+                .joined(separator: " ")
+        }
         if approval.startsApproved { return catalogue[.approvalStartsAtOnce] }
         guard let start = approval.startsAt else { return catalogue[.approvalStartsNever] }
         guard start <= now else { return catalogue.text(.approvalStartsAt, Figures.minute(start)) }

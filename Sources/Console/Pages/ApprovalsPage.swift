@@ -19,16 +19,17 @@ struct ApprovalsPage: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let (rows, clocks) = try await responder.database.run { store in
+        let (rows, clocks, standings) = try await responder.database.run { store in
             let rows = try await store.deliveriesAwaitingApproval(limit: Self.maxRows)
-            return (rows, try await Self.clocks(store, rows))
+            let recurring = rows.filter(\.recurs).map(\.deliveryID)
+            return (rows, try await Self.clocks(store, rows), try await RecurrenceStanding.read(store, recurring))
         }
         let user = try call.user.user
         let values: PageValues = [
             "rows": .list(
                 rows.map { row in
                     Figures.$zone.withValue(clocks[row.service]) {
-                        self.row(row, isOwn: row.makers.contains("user \(user)"))
+                        self.row(row, standings[row.deliveryID], isOwn: row.makers.contains("user \(user)"))
                     }
                 }
             ),
@@ -47,8 +48,9 @@ struct ApprovalsPage: Sendable {
         return clocks
     }
 
-    /// The start, and the time by the recipients' clocks at which messages leave after it.
-    private func starts(_ row: AwaitedApproval) -> String {
+    /// The start, or what a recurring delivery goes on with, and the time by the recipients' clocks at which messages leave after it.
+    private func starts(_ row: AwaitedApproval, _ standing: RecurrenceStanding?) -> String {
+        if let standing { return standing.words(catalogue) }
         let start: String? =
             row.startsApproved ? catalogue[.whenApproved] : row.startAt.map { Figures.minute($0) }
         let local = row.localTime.map { Figures.local($0, "(\(catalogue[.localTimeMoment]))") }
@@ -56,16 +58,16 @@ struct ApprovalsPage: Sendable {
         return shown.isEmpty ? "–" : shown.joined(separator: " · ")
     }
 
-    private func row(_ row: AwaitedApproval, isOwn: Bool) -> PageValues {
+    private func row(_ row: AwaitedApproval, _ standing: RecurrenceStanding?, isOwn: Bool) -> PageValues {
         [
             "id": .text("\(row.deliveryID)"),
             "label": .text(row.label.isEmpty ? catalogue.text(.unnamedDelivery, "\(row.deliveryID)") : row.label),
-            "state": .text(catalogue[row.state == .ready ? .stateUnrequested : .stateAwaited]),
+            "state": .text(catalogue[row.isRequested ? .stateAwaited : .stateUnrequested]),
             "stateClass": .text("fair"),
             "service": .text(row.service), "messages": .text(Figures.count(row.messages)),
             "isLate": .flag(row.late > 0),
             "late": .text(catalogue.text(.lateOf, count: row.late, Figures.count(row.late))),
-            "starts": .text(starts(row)),
+            "starts": .text(starts(row, standing)),
             "makers": .text(row.makers.joined(separator: ", ")),
             // Without an earlier approval it would say again what the list is about.
             "problem": .text(row.wasApproved ? row.problem : "–"),

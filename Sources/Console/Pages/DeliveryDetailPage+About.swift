@@ -58,6 +58,22 @@ extension DeliveryDetailPage {
         return values
     }
 
+    /// How many messages a delivery has or, if they are not made, would have now.
+    func number(_ progress: DeliveryProgress) async throws -> TargetNumber {
+        if let number = TargetNumber(progress) { return number }
+        let (subject, filter, applications, holdOut) = try await responder.database.run { store in
+            let subject = try await store.subject(ofDelivery: progress.id)
+            var filter: TargetFilter?
+            if let text = subject.targeting.filter { filter = try? await store.parseFilter(text).get() }
+            let names = try await store.applicationNames(ofDeliveries: [progress.id])[progress.id] ?? []
+            return (
+                subject, filter, try await store.applications().filter { names.contains($0.name) },
+                try await store.experiment(ofDelivery: progress.id)?.holdOutPercent ?? 0
+            )
+        }
+        return try await estimate(progress, subject, filter, applications, nil, holdsOut: holdOut > 0)
+    }
+
     /// What a delivery whose messages are not made would send: as its last analysis counted it, or as its filter selects
     /// now.
     private func estimate(

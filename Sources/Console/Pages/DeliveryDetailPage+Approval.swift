@@ -29,6 +29,8 @@ extension DeliveryDetailPage {
                 ? try await reader.read(store, progress.id, start: approval.startsAt).facts : []
             return (approval, try await store.delivery(recalledBy: progress.id) != nil, rules)
         }
+        let standing = try await standing(progress.id)
+        let heldRun = try await heldRun(standing)
         let needsRequest = progress.state == .analysing ? approval.above != nil : approval.isAwaited
         let isRequested = progress.state == .analysing && approval.requested != nil
         let barred: Set<DeliveryAction> = isRequested ? [.start, .request] : needsRequest ? [.start] : [.request]
@@ -39,6 +41,8 @@ extension DeliveryDetailPage {
             reader: call.session,
             mayEdit: mayEdit,
             isRecall: isRecall,
+            recurrence: standing,
+            heldRun: heldRun,
             refused: refused,
             rules: rules,
             catalogue: catalogue
@@ -48,5 +52,15 @@ extension DeliveryDetailPage {
         var values: PageValues = view.mayDecide ? [:] : told
         values["approval"] = .group(view.values)
         return (values, barred, mayAwait)
+    }
+
+    /// The run that waits for the approval of its recurring delivery.
+    private func heldRun(_ standing: RecurrenceStanding?) async throws -> Int64? {
+        guard let run = standing?.row.lastRun else { return nil }
+        let waits = try await responder.database.run { store in
+            let approval = try await store.approval(ofDelivery: run)
+            return try await store.deliveryProgress(run).state == .pending && approval.isAwaited
+        }
+        return waits ? run : nil
     }
 }

@@ -120,8 +120,18 @@ struct DeliveryDetailPage: Sendable {
         let id = try call.number("id")
         if action == .duplicate { return try await DeliveryDuplicate(responder: responder).reply(call, id) }
         let moment = try await moment(call.form)
+        let recurrence = action == .edit ? try await standing(id) : nil
         do {
-            try await responder.database.run { try await $0.control(action, delivery: id, at: moment, by: call.actor) }
+            // A recurring delivery that is edited has nothing to take back, but it may lack a draft.
+            if recurrence?.deliveryState != .editing {
+                try await responder.database.run {
+                    try await $0.control(action, delivery: id, at: moment, by: call.actor)
+                }
+            }
+            if recurrence != nil, try await lacksDraft(call, id) {
+                await responder.approvals.forget()
+                return try await DeliveryDuplicate(responder: responder).reply(call, id, edits: true)
+            }
         } catch let error as StoreError where isRefusal(error) {
             return try await show(call, notice: refusals.words(error))
         }
@@ -134,7 +144,7 @@ struct DeliveryDetailPage: Sendable {
     }
 
     /// The last step of a delivery's draft, if it has one that the user may change.
-    private func draftPath(_ call: ConsoleCall, _ id: Int64) async throws -> String? {
+    func draftPath(_ call: ConsoleCall, _ id: Int64) async throws -> String? {
         guard call.mayCompose else { return nil }
         let drafts = try await responder.database.run {
             try await $0.consoleDrafts(limit: Composer.maxDrafts, by: call.actor)
@@ -174,7 +184,10 @@ struct DeliveryDetailPage: Sendable {
             composer.shown($0, call.query[Composer.momentField] ?? "", zone(call.query))
         }
         let recalled = try await responder.database.run { try await $0.delivery(recalledBy: id) }
-        let words = words(action, progress, at: shown, standing: standing, recalled: recalled)
+        let recurrence = try await self.standing(id)
+        let words =
+            recurrence.flatMap { recurringWords(action, $0) }
+            ?? self.words(action, progress, at: shown, standing: standing, recalled: recalled)
         var values: PageValues = [
             "subject": .text(DeliveryWords(row: progress, catalogue: catalogue).name), "text": .text(words.text),
             "action": .text("/deliveries/\(id)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
@@ -314,6 +327,7 @@ struct DeliveryDetailPage: Sendable {
         if facts.progress.parentID == nil {
             let whole = try await self.whole(call, facts, before.lastCount, refused: refused, decision: decision)
             values.merge(whole) { _, new in new }
+            if values["draft"] != nil { values["mayEditContent"] = .flag(false) }
         }
         // Of those that are edited, only a recall goes on by itself.
         if facts.isFollowed, state != .editing || values["recallOf"] != nil, below == .max {
@@ -328,7 +342,7 @@ struct DeliveryDetailPage: Sendable {
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
         values["mayTake"] = .flag(call.mayOperate)
         if !notice.isEmpty { values["startProblem"] = .group(["words": .text(notice)]) }
-        if let said = said(call, facts.progress, isRecall: values["recallOf"] != nil) {
+        if let said = said(call, facts.progress, values) {
             values["done"] = .text(catalogue[said])
             values["isDone"] = .flag(true)
         }
@@ -343,12 +357,15 @@ struct DeliveryDetailPage: Sendable {
     }
 
     /// What was done, by the address; nil if it names nothing.
-    private func said(_ call: ConsoleCall, _ progress: DeliveryProgress, isRecall: Bool) -> Phrase? {
+    private func said(_ call: ConsoleCall, _ progress: DeliveryProgress, _ values: PageValues) -> Phrase? {
         guard let word = call.query["done"],
             let done = Self.done[word] ?? RecurrencePage.done[word] ?? ArchivePage.done[word]
         else { return nil }
         // Nobody edits the second delivery of a recall.
-        if done == .doneReject, isRecall { return .doneRejectRecall }
+        if done == .doneReject, values["recallOf"] != nil { return .doneRejectRecall }
+        // Its recurring delivery is what to correct.
+        if done == .doneReject, values["runOf"] != nil { return .doneRejectRun }
+        if done == .doneApprove, values["recurs"] != nil { return .doneApproveRuns }
         return done == .doneResume && progress.startedAt == nil ? .doneResumeEarly : done
     }
 
@@ -374,6 +391,7 @@ struct DeliveryDetailPage: Sendable {
         let barred: Set<DeliveryAction> = recurrence["recurs"] == nil ? approval.barred : [.start, .request]
         let offered = allowed.subtracting(barred)
         values.merge(actions(progress, offered)) { _, new in new }
+        values.merge(recurringEdit(progress, offered, recurs: recurrence["recurs"] != nil)) { _, new in new }
         let timed = offered.intersection(Self.actions(on: progress))
         let schedule = try await DeliverySchedule(responder: responder)
             .values(call, progress, timed, mayAwait: approval.mayAwait, problem: refused)

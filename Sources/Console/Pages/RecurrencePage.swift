@@ -8,9 +8,12 @@ struct RecurrencePage: Sendable {
 
     /// Behind the address of a delivery's page.
     static let path = "/recurrence"
+    /// The word in the address of a recurring delivery's page after its draft is put into force.
+    static let forced = "recurrence-force"
     /// Messages on the delivery's page, by the word in its address.
     static let done: [String: Phrase] = [
-        "recurrence": .doneRecurrence, word(.start): .doneRecurrenceStart, word(.pause): .doneRecurrencePause,
+        "recurrence": .doneRecurrence, forced: .doneForce,
+        word(.start): .doneRecurrenceStart, word(.pause): .doneRecurrencePause,
         word(.run): .doneRecurrenceRun, word(.remove): .doneRecurrenceRemove,
     ]
 
@@ -42,6 +45,11 @@ struct RecurrencePage: Sendable {
                 return .redirect("/deliveries/\(id)?done=\(Self.word(action))")
             }
         }
+        let questions = RecurrenceQuestion.confirmed.map { action in
+            ConsoleRoute(.get, "\(form)/\(action.rawValue)", .role(.marketing)) { call in
+                try await RecurrenceQuestion(responder: responder).reply(try call.number("id"), action)
+            }
+        }
         return [
             ConsoleRoute(.get, form, .role(.marketing)) { call in
                 let id = try call.number("id")
@@ -49,7 +57,7 @@ struct RecurrencePage: Sendable {
                 return try await page(id, rule).reply()
             },
             ConsoleRoute(.post, form, .role(.marketing)) { try await set($0) },
-        ] + actions
+        ] + questions + actions
     }
 
     private func set(_ call: ConsoleCall) async throws -> ConsoleReply {

@@ -22,6 +22,7 @@ struct RecurrenceView {
         let mayStart = mayChange && (row?.state == .editing || row?.state == .paused)
         var values: PageValues = [
             "recurs": .flag(row != nil), "recurrenceFacts": .list(facts), "hasNextRuns": .flag(!next.isEmpty),
+            "nextTitle": .text(catalogue[row?.state == .active ? .recurrenceNext : .recurrenceNextIf]),
             "nextRuns": .list(next.map { ["moment": .text(shown($0))] }), "hasRuns": .flag(!runs.isEmpty),
             "runs": .list(runs.map(runValues)), "maySetRecurrence": .flag(isAllowed),
             "mayStartRuns": .flag(mayStart), "mayPauseRuns": .flag(mayChange && row?.state == .active),

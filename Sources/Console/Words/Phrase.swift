@@ -84,7 +84,12 @@ enum Phrase: String, Sendable, CaseIterable {
         recurrenceNext, recurrenceWaits, columnPlanned, runStarted, runMissed, runOverlap, runFailed, runOf,
         recurrenceNumberWrong, recurrenceTimeWrong, recurrenceDateWrong, doneRecurrence, doneRecurrenceStart,
         doneRecurrencePause, doneRecurrenceRun, doneRecurrenceRemove, auditRecurrence, auditRecurrenceStart,
-        auditRecurrencePause, auditRecurrenceRun, auditRecurrenceRemove
+        auditRecurrencePause, auditRecurrenceRun, auditRecurrenceRemove, recurHint, standingActive, standingPaused,
+        standingEditing, standingFinished, draftRecurs, removeDraftRecurs, forceText, forceApproval, forceTitle,
+        forceButton, doneForce, editContent, editRecurringTitle, editRecurringText, editPlainTitle, editVariants,
+        editPlain, stopRecurringText, approvalOfRuns, approvalFreesRun, doneApproveRuns, doneRejectRun,
+        recurrenceNextIf, recurrenceRunTitle, recurrenceRunText, recurrenceRunAbove, recurrenceRunApproved,
+        recurrenceRemoveTitle, recurrenceRemoveText
     // Experiments.
     case experimentTitle, experimentIntro, experimentOff, experimentTooEarly, experimentTooEarlyNow, planUnfit,
         experimentTry, experimentChange, experimentShare, experimentShareHint,

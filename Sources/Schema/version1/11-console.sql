@@ -1209,7 +1209,8 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_remove_draft(pushmta_engine.console_caller, bigint) IS
-    'Deletes a draft, and stops its delivery if that came back to its author. A delivery created for its proofs stays, as the proofs do.';
+    'Deletes a draft, and stops its delivery if that came back to its author. A delivery created for its proofs stays, as the proofs do; a '
+    'recurring one goes on as it is, and console_edit_recurring makes another draft of it.';
 
 CREATE FUNCTION pushmta_engine.console_make_delivery(held pushmta_engine.console_draft, content text, filter text, exclude text[],
     settings jsonb) RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -1232,7 +1233,7 @@ BEGIN
             USING ERRCODE = 'PM114', HINT = 'Correct them in the step before the start.';
     END IF;
     IF old IS NOT NULL THEN
-        old_state := lock_delivery(old);
+        old_state := reopen_recurring(old, lock_delivery(old));
     END IF;
     IF old_state = 'editing' AND held.delivery_version = held.version THEN
         RETURN old;
@@ -1267,6 +1268,7 @@ BEGIN
             USING ERRCODE = 'PM114', HINT = wrong.remedy;
     END IF;
     PERFORM require_recurring(r.delivery_id) FROM recurrence r WHERE r.delivery_id = made;
+    PERFORM check_recurring_plan(made);
     UPDATE console_draft d SET delivery_id = made, delivery_version = held.version WHERE d.id = held.id;
     RETURN made;
 END $$;
@@ -1281,15 +1283,30 @@ CREATE FUNCTION pushmta_engine.console_prove_draft(caller pushmta_engine.console
 DECLARE
     who text := console_composer(caller);
     held pushmta_engine.console_draft := console_own_draft(who, draft, expected);
-    made bigint := console_make_delivery(held, content, filter, exclude, settings);
-    proof bigint := pushmta.proof_delivery(delivery => made, seeds => seeds);
+    -- Its runs say what it says. Nobody has put the draft into force yet, so the proof is of a delivery of its own.
+    recurring bigint := (SELECT r.delivery_id FROM recurrence r WHERE r.delivery_id = held.delivery_id
+        AND held.delivery_version IS DISTINCT FROM held.version);
+    made bigint;
+    proof bigint;
 BEGIN
+    IF recurring IS NOT NULL THEN
+        held.delivery_id := NULL;
+    END IF;
+    made := console_make_delivery(held, content, filter, exclude, settings);
+    proof := pushmta.proof_delivery(delivery => made, seeds => seeds);
+    IF recurring IS NOT NULL THEN
+        UPDATE console_draft d SET delivery_id = recurring, delivery_version = held.delivery_version WHERE d.id = draft;
+        -- First, so that it is not logged again under the console's login.
+        PERFORM note_audit(who, 'delivery.stop', made::text, held.label, caller.address);
+        PERFORM pushmta.stop_delivery(made);
+    END IF;
     UPDATE pushmta_engine.delivery d SET started_by = who WHERE d.id = proof;
     PERFORM note_audit(who, 'delivery.proof', proof::text, held.label, caller.address);
     RETURN proof;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_prove_draft(pushmta_engine.console_caller, bigint, integer, text, text, text[], jsonb, text[]) IS
-    'Sends a draft''s content to seed addresses, for a signed-in user. Returns the proof, which is a delivery of its own.';
+    'Sends a draft''s content to seed addresses, for a signed-in user. Returns the proof, which is a delivery of its own. That of a changed '
+    'draft of a recurring delivery leaves what its runs say as it is.';
 
 CREATE FUNCTION pushmta_engine.console_start_draft(caller pushmta_engine.console_caller, draft bigint, expected integer, content text,
     filter text, exclude text[], settings jsonb, start_at timestamptz, analyzes boolean DEFAULT false, requests boolean DEFAULT false)
@@ -1338,7 +1355,10 @@ DECLARE
     is_right boolean := false;
 BEGIN
     made := console_make_delivery(held, content, filter, exclude, settings);
-    PERFORM check_start_at(made, start_at);
+    -- One that recurs never starts itself.
+    IF NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = made) THEN
+        PERFORM check_start_at(made, start_at);
+    END IF;
     is_right := true;
     -- Undoes the delivery: nobody has started it yet.
     RAISE EXCEPTION USING ERRCODE = 'PM000';
@@ -1350,7 +1370,8 @@ EXCEPTION WHEN SQLSTATE 'PM000' THEN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_check_draft(pushmta_engine.console_caller, bigint, integer, text, text, text[], jsonb,
     timestamptz) IS
-    'Refuses a draft that cannot become a delivery which starts now (null) or at a time, for a signed-in user. It changes nothing.';
+    'Refuses a draft that cannot become a delivery which starts now (null) or at a time, or be what a recurring one sends, for a signed-in '
+    'user. It changes nothing.';
 
 CREATE FUNCTION pushmta_engine.console_duplicate(caller pushmta_engine.console_caller, delivery bigint) RETURNS TABLE (label text,
     applications text[], content jsonb, settings jsonb, filter text, lists text[]) LANGUAGE plpgsql SECURITY DEFINER

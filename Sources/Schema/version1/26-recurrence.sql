@@ -115,6 +115,21 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_recurring(bigint) IS 'Raises an error for a recurring delivery, which is never started itself.';
 
+CREATE FUNCTION pushmta_engine.reopen_recurring(delivery bigint, was_state text) RETURNS text LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    IF was_state NOT IN ('analysing', 'ready') OR NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = delivery) THEN
+        RETURN was_state;
+    END IF;
+    PERFORM drop_analysis(delivery, 'its content, target or settings were changed');
+    UPDATE pushmta_engine.delivery d SET state = 'editing', log_day = NULL WHERE d.id = delivery;
+    RETURN 'editing';
+END $$;
+COMMENT ON FUNCTION pushmta_engine.reopen_recurring(bigint, text) IS
+    'Makes a locked recurring delivery that is analysed editing, before its draft revises it: somebody had it analysed elsewhere, and a '
+    'new delivery would leave its runs as they are. Leaves any other as it is. Returns its state.';
+
 CREATE FUNCTION pushmta_engine.finish_recurrence(delivery bigint, words text) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
     UPDATE recurrence r SET state = 'finished', reason = words, next_run = NULL, look_at = NULL, changed_at = now()
@@ -445,12 +460,12 @@ BEGIN
         PERFORM FROM recurrence r WHERE r.delivery_id = returned.recurrence_of FOR NO KEY UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND AND EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = returned.recurrence_of);
         UPDATE delivery d SET state = 'stopped', finished_at = now(), changed_at = now() WHERE d.id = returned.id;
-        PERFORM halt_recurrence(returned.recurrence_of, at, format('run %s could not be prepared: %s', returned.id,
+        PERFORM halt_recurrence(returned.recurrence_of, at, format('run %s was not sent: %s', returned.id,
             returned.state_reason));
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.end_returned_runs(integer, timestamptz) IS
-    'Stops runs that could not be prepared, and pauses their recurrences: the recurring delivery is what to correct.';
+    'Stops runs that could not be prepared or were rejected, and pauses their recurrences: the recurring delivery is what to correct.';
 
 CREATE FUNCTION pushmta_engine.decide_run(rule pushmta_engine.recurrence, at timestamptz, OUT run bigint, OUT outcome text)
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -586,6 +601,34 @@ COMMENT ON FUNCTION pushmta.next_runs(bigint, integer) IS
     'The next moments of a recurring delivery, at most 100; those that it would have if it is not active.';
 
 -- What the web process and the console call.
+
+CREATE FUNCTION pushmta_engine.console_edit_recurring(caller pushmta_engine.console_caller, delivery bigint, label text,
+    applications text[], fields jsonb) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_composer(caller);
+    holder text;
+    made bigint;
+BEGIN
+    PERFORM lock_recurrence(delivery);
+    PERFORM require_recurring(delivery);
+    IF NOT 'edit' = ANY(console_actions(caller, delivery)) THEN
+        -- Raises the error for an insufficient role.
+        PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
+    END IF;
+    holder := (SELECT c.owner FROM console_draft c WHERE c.delivery_id = delivery LIMIT 1);
+    IF holder IS NOT NULL THEN
+        RAISE EXCEPTION 'Delivery % has a draft already, which user % edits.', delivery, holder
+            USING ERRCODE = 'PM008', HINT = 'That user, an operator or an administrator opens it under Compose.';
+    END IF;
+    made := console_add_draft(caller, label, applications, fields);
+    -- Without a version: it says what the delivery says only as far as a draft can.
+    UPDATE console_draft c SET delivery_id = delivery WHERE c.id = made;
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_edit_recurring(pushmta_engine.console_caller, bigint, text, text[], jsonb) IS
+    'Makes a draft of a recurring delivery that has none, for a signed-in user who may edit it, and returns its id. The runs stay as they '
+    'are until it is put into force with console_start_draft.';
 
 CREATE FUNCTION pushmta_engine.api_recurrence(wanted bigint) RETURNS SETOF pushmta.recurrence
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

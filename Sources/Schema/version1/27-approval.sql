@@ -811,7 +811,8 @@ SELECT d.id AS delivery_id, d.label, d.state, c.service, c.above, c.size AS mess
     ARRAY(SELECT DISTINCT pushmta_engine.login_text(m.kind, m.name)
         FROM pushmta_engine.delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1) AS made_by, p.local_time, d.starts_approved,
     pushmta_engine.login_text(r.kind, r.name) AS requested_by, r.requested_at, pushmta_engine.approval_version(d.id) AS version,
-    c.approval_id IS NOT NULL AS was_approved, o.messages AS too_late
+    c.approval_id IS NOT NULL AS was_approved, o.messages AS too_late,
+    EXISTS (SELECT FROM pushmta_engine.recurrence u WHERE u.delivery_id = d.id) AS recurs
 FROM pushmta_engine.delivery d JOIN pushmta_engine.release_check c ON c.delivery_id = d.id
 LEFT JOIN pushmta_engine.delivery_plan p ON p.delivery_id = d.id
 LEFT JOIN pushmta_engine.start_request r ON r.delivery_id = d.id
@@ -822,7 +823,7 @@ COMMENT ON VIEW pushmta.delivery_awaiting_approval IS
     'made them, the local time of their plan, when they start (start_at, or starts_approved: as soon as they are approved), who requested '
     'the approval, and the version that pushmta.approve_delivery expects, which changes with the delivery. was_approved: it has an '
     'approval, which no longer covers it. too_late: how many of its messages would never be sent, because the local time of their '
-    'recipients is over at its start.';
+    'recipients is over at its start. recurs: the approval is for its runs, so nobody requests it.';
 
 CREATE FUNCTION pushmta_engine.approval_of(wanted bigint)
     RETURNS TABLE (above bigint, messages bigint, is_counted boolean, objection text, made_by text[], approved_by text,

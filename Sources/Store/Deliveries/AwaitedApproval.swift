@@ -29,10 +29,12 @@ package struct AwaitedApproval: Sendable, Hashable {
     package let wasApproved: Bool
     /// How many of its messages would never be sent, because the local time of their recipients is over at its start.
     package let late: Int64
+    /// Whether it recurs: it has no start of its own, and the approval is for its runs.
+    package let recurs: Bool
 
     /// Whether somebody is asked to approve it. It has its start then, or gets it with the approval; the author of one
-    /// that is only analysed has not asked yet.
-    package var isRequested: Bool { state != .ready }
+    /// that is only analysed has not asked yet, unless it recurs.
+    package var isRequested: Bool { state != .ready || recurs }
 
     init(_ row: inout RowReader) throws {
         deliveryID = try row.int64()
@@ -50,5 +52,6 @@ package struct AwaitedApproval: Sendable, Hashable {
         version = try row.text()
         wasApproved = try row.bool()
         late = try row.int64()
+        recurs = try row.bool()
     }
 }

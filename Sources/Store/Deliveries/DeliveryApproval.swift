@@ -109,9 +109,9 @@ extension Store {
             """
             SELECT w.delivery_id, w.label, w.state, w.service, w.above, w.messages, w.start_at, w.problem, w.made_by,
                 to_char(w.local_time, 'YYYY-MM-DD"T"HH24:MI'), w.starts_approved, w.requested_by, w.version,
-                w.was_approved, w.too_late
+                w.was_approved, w.too_late, w.recurs
             FROM pushmta.delivery_awaiting_approval w
-            ORDER BY w.state = 'ready', w.start_at NULLS LAST, w.delivery_id LIMIT $1
+            ORDER BY w.state = 'ready' AND NOT w.recurs, w.start_at NULLS LAST, w.delivery_id LIMIT $1
             """,
             [.int32(Int32(clamping: limit))]
         )

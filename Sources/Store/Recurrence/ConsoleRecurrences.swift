@@ -25,6 +25,26 @@ extension Store {
         )
     }
 
+    /// Makes a draft of a recurring delivery that has none, for a signed-in user, and logs it in the same transaction. Its
+    /// runs stay as they are until the draft is put into force.
+    ///
+    /// Throws ``StoreError`` of code `conflict` if somebody has its draft.
+    package func addDraft(
+        ofRecurring delivery: Int64,
+        label: String,
+        applications: [String],
+        fields: [String: String],
+        by actor: ConsoleActor
+    ) async throws -> Int64 {
+        try await query(
+            "SELECT pushmta_engine.console_edit_recurring(\(ConsoleActor.caller), $5, $6, $7, $8::text::jsonb)",
+            actor.values + [
+                .int64(delivery), .text(label), .textArray(applications),
+                .text(JSONObjectText.write(fields) ?? "{}"),
+            ]
+        ).one { try $0.int64() }
+    }
+
     /// Does something to the recurrence of a delivery, for a signed-in user, and logs it in the same transaction.
     package func control(_ action: RecurrenceAction, recurrenceOf delivery: Int64, by actor: ConsoleActor) async throws
     {

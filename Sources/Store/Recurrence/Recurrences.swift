@@ -45,6 +45,19 @@ extension Store {
         ).oneOrNil(RecurrenceRow.init)
     }
 
+    /// When deliveries recur, by their ids; nothing of those that do not.
+    package func recurrences(ofDeliveries ids: [Int64]) async throws -> [Int64: RecurrenceRow] {
+        guard !ids.isEmpty else { return [:] }
+        let result = try await query(
+            """
+            SELECT \(RecurrenceRow.columns)
+            FROM unnest($1::bigint[]) w(id) CROSS JOIN LATERAL pushmta_engine.api_recurrence(w.id) r
+            """,
+            [.int64Array(ids)]
+        )
+        return Dictionary(try all(result, RecurrenceRow.init).map { ($0.deliveryID, $0) }, uniquingKeysWith: { $1 })
+    }
+
     /// The recurring delivery that a delivery is a run of; nil if it is none.
     package func recurringDelivery(ofRun id: Int64) async throws -> Int64? {
         try await query("SELECT d.recurrence_of FROM pushmta_engine.delivery d WHERE d.id = $1", [.int64(id)])

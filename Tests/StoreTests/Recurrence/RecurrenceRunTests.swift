@@ -258,7 +258,7 @@ struct RecurrenceRunTests {
         #expect(try await fixture.store.returnDelivery(run, reason: "no title") == .editing)
         #expect(try await fixture.store.makeRuns(at: "2092-01-01T09:00:02Z").isEmpty)
         let row = try required(try await fixture.store.recurrence(ofDelivery: id))
-        #expect(row.state == .paused && row.reason == "run \(run) could not be prepared: no title")
+        #expect(row.state == .paused && row.reason == "run \(run) was not sent: no title")
         let ended = try await fixture.store.deliveryProgress(run)
         #expect(ended.state == .stopped && ended.stateReason == "no title" && ended.finishedAt != nil)
         #expect(try await fixture.alarms("delivery_returned").isEmpty)
