@@ -243,7 +243,7 @@ import Testing
         let pending = try await mia.get(path).text
         for words in [
             "value=\"\(first)\"", "\(path)/reschedule", "\(path)/pause", "\(path)/stop",
-            "\(path)/follow", "<dt>Scheduled by</dt><dd><bdi>user mia</bdi>",
+            "\(path)/rate", "<dt>Scheduled by</dt><dd><bdi>user mia</bdi>",
             "Counted on ", "The messages are made and counted again shortly before the start.", "By locale",
             #"<bdi>de</bdi></th><td class="right number">4</td>"#,
         ] {
@@ -264,7 +264,7 @@ import Testing
         #expect(try await mia.get("\(draft)/content").text.contains("Hello"))
         #expect(try await site.admin.deliveryProgress(id).state == .editing)
         let edited = try await mia.get(path).text
-        #expect(edited.contains("href=\"\(draft)/send\"") && !edited.contains("\(path)/follow"))
+        #expect(edited.contains("href=\"\(draft)/send\"") && !edited.contains("\(path)/rate"))
         #expect(try await mia.post("\(path)/reschedule", form: ["at": second]).status == .conflict)
         await site.close()
     }

@@ -54,6 +54,7 @@ struct ConsoleRoutes: Sendable {
             DeliveryDetailPage(responder: responder).routes,
             RecallPage(responder: responder).routes,
             DeliveryFollowPage(responder: responder).routes,
+            DeliveryRatePage(responder: responder).routes,
             RecurrencePage(responder: responder).routes,
             ExperimentPage(responder: responder).routes,
             VariantPage(responder: responder).routes,

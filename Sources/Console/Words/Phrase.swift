@@ -393,6 +393,8 @@ enum Phrase: String, Sendable, CaseIterable {
         columnAge, signalUnused, signalStale, signalFresh, followTitle, followText, followNone, followTarget,
         followTargetHint, followTargetWrong, followFloor, followFloorHint, followCeiling, followCeilingHint,
         followSaveButton, doneFollow, auditFollow, auditKindSignal
+    // The rate of a delivery.
+    case rateTitle, rateText, rateVoids, rateFollows, auditRate
     // Events.
     case eventsTitle, eventsNote, eventsConsumers, eventsAllServices, eventsNeverRead, noConsumers,
         columnConsumer, columnService, columnEventKinds, columnBehind, columnGiven, columnLost, columnRead,
