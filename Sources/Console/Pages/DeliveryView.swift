@@ -77,17 +77,19 @@ struct DeliveryView {
         guard let rate, [.preparing, .inProgress].contains(row.state), facts.count(.pending) > 0 else { return [] }
         let shown = rate < 10 ? Figures.oneDigit(rate) : Figures.rate(rate)
         var pairs: [(Phrase, String)] = [(.factRate, "\(shown) \(catalogue[.figureRateUnit])")]
-        let binding = facts.reasons.limits.filter(\.binds).map { limit in
-            LimitTables.name(limit, catalogue) ?? "\(limit.subject): \(limit.limit) \(limit.maximum)".trimmed
-        }
+        let binding = facts.reasons.limits.filter(\.binds).map { LimitTables.line($0, catalogue) }
         if !binding.isEmpty { pairs.append((.factLimitedBy, binding.joined(separator: ", "))) }
         if let left = timeLeft(rate) { pairs.append((.factLeft, left)) }
         return pairs
     }
 
-    /// When it ends at this rate. What waits for its time does not depend on the rate.
+    /// When it ends at this rate. What waits for its time does not depend on the rate, and nobody knows when messages
+    /// leave that are held back.
     func timeLeft(_ rate: Double) -> String? {
         let row = facts.progress
+        if !row.waitingReason.isEmpty || facts.reasons.limits.contains(where: LimitTables.isBarrier) {
+            return catalogue[.factLeftHeld]
+        }
         let waiting = facts.reasons.plan?.plannedMessages ?? 0
         let left = Double(max(facts.count(.pending) - waiting, 0))
         guard row.prepared, rate > 0, left > 0 || waiting > 0 else { return nil }

@@ -318,7 +318,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case approvalPaused, approvalEnded, rejectWords, recallStoppedBy, recallAgain, recallNothing, recallEarly
     case problemApproval, problemContent, problemFilter, problemStart, rejectRemedy
     case limitByButtons, limitByWeight, limitByPlan, limitByRate, limitByFollow, limitByAccount, limitByScope,
-        limitState, limitPlan
+        limitByGateway, limitByResume, limitState, limitPlan, limitPriority, limitWeight, limitCircuit, limitGateway,
+        limitAccount, limitChildren, limitConnections, limitRate, limitSignal, factLeftHeld
     case localTimeOver, localTimeSkipped, waveOver, copiedFrom, copyContent, copyKept, copyOverwrite, copyLeft
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
         localTimeClock,
