@@ -106,7 +106,7 @@ WITH given (role, kind, privileges, objects) AS (
         -- table.
         ('public', 'function', 'EXECUTE',
             'pushmta_engine.as_percent pushmta_engine.circuit_of pushmta_engine.event_alarms pushmta_engine.event_names '
-            'pushmta_engine.expiry_step pushmta_engine.recall_alarms '
+            'pushmta_engine.experiment_alarms pushmta_engine.expiry_step pushmta_engine.recall_alarms '
             'pushmta_engine.expiry_text pushmta_engine.difference_words pushmta_engine.error_share '
             'pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.has_unread pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '

@@ -31,10 +31,28 @@ struct DeliveryView {
             values.merge(part) { _, new in new }
         }
         if let view = ExperimentView(facts, catalogue) { values["experiment"] = .group(view.values) }
+        if let words = ownWait {
+            values["waiting"] = .text(words)
+            values["isWaiting"] = .flag(true)
+        }
+        values["isWaitTold"] = .flag(ownWait != nil)
         if let recall = facts.reasons.recall {
             values["recall"] = .group(RecallView(facts: recall, catalogue: catalogue).values)
         }
         return values
+    }
+
+    /// What it waits for if nothing is wrong: a person, or the time of its messages; nil if it waits for neither.
+    var ownWait: String? {
+        guard facts.progress.waitingReason.isEmpty, facts.progress.state == .inProgress else { return nil }
+        if let experiment = facts.reasons.experiment, experiment.row.state == .undecided,
+            ExperimentView.rest(of: experiment.variants) > 0
+        {
+            return catalogue[.waitsForChoice]
+        }
+        let planned = facts.reasons.plan?.plannedMessages ?? 0
+        guard facts.progress.standsStill, planned > 0 else { return nil }
+        return catalogue.text(.factLeftUnknown, Figures.count(planned))
     }
 
     private var head: PageValues {

@@ -13,6 +13,8 @@ struct AlarmWords: Sendable {
         "delivery_unapproved": .alarmUnapprovedRemedy, "recurrence_paused": .alarmRecurrenceRemedy,
         "account_inactive": .alarmAccountRemedy, "gateway_trouble": .alarmGatewayRemedy,
         "credential_expiry": .alarmCredentialRemedy, "signal_stale": .alarmSignalRemedy,
+        "experiment_undecided": .alarmExperimentRemedy, "circuit_open": .alarmCircuitRemedy,
+        "credential_refused": .alarmRefusedRemedy, "mass_failure": .alarmFailureRemedy,
     ]
     /// Alarms of this code are also raised by the second delivery of a recall, which nobody edits. Then the database's
     /// remedy begins so.

@@ -97,7 +97,8 @@ enum Phrase: String, Sendable, CaseIterable {
         variantsSame, variantsSameFor, experimentTextLong, experimentHoursLocal,
         experimentHoursMissing, missingExperiment, experimentSummary, experimentSummaryHoldOut, experimentSummaryTime,
         experimentWaiting, experimentRunning,
-        experimentDecided, experimentOpen, experimentEnded, experimentDecides, experimentDecidedAt, experimentWinner,
+        experimentDecided, experimentOpen, experimentEnded, experimentDecides, experimentDecidedAt, experimentEndedAt,
+        experimentWinner,
         experimentCounted, experimentRest, columnVariant, columnConverted, experimentChoose,
         experimentChoices, experimentRate, experimentInterval,
         chooseTitle, chooseText, doneWinner, auditWinner, variantTitle, variantLook, variantNote
@@ -135,7 +136,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
     case alarmPausedRemedy, alarmReturnedRemedy, alarmRecallRemedy, alarmUnapprovedRemedy, alarmRecurrenceRemedy,
-        alarmAccountRemedy, alarmGatewayRemedy, alarmCredentialRemedy, alarmSignalRemedy
+        alarmAccountRemedy, alarmGatewayRemedy, alarmCredentialRemedy, alarmSignalRemedy,
+        alarmExperimentRemedy, alarmCircuitRemedy, alarmRefusedRemedy, alarmFailureRemedy, waitsForChoice, winnerChosen
     case auditFilter, auditFilterButton, auditAlarm, auditAdded, auditChanged, auditRemoved
     case auditImport, auditImportUndo, auditTokenConfirm, auditTokenUndo
     case auditDeliveryAdd, auditDeliveryWeight
