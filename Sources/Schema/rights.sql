@@ -171,6 +171,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_find_message '
             'pushmta_engine.console_next_number pushmta_engine.console_outcomes '
             'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_service_people '
+            'pushmta_engine.console_token_effects pushmta_engine.console_undo_tokens '
             'pushmta_engine.console_categories pushmta_engine.console_set_category pushmta_engine.console_subscriber '
             -- For the composer.
             'pushmta_engine.code_exclusion pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '

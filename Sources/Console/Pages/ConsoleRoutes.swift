@@ -67,6 +67,7 @@ struct ConsoleRoutes: Sendable {
             SubscriberPage(responder: responder).routes,
             ServiceSubscribersPage(responder: responder).routes,
             QuarantinePage(responder: responder).routes,
+            QuarantineUndoPage(responder: responder).routes,
             SeedPage(responder: responder).routes,
             ExclusionPages(responder: responder).routes,
             AudiencePages(responder: responder).routes,
