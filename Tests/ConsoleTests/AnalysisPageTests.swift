@@ -395,6 +395,12 @@ import Testing
         let version = try await site.admin.approval(ofDelivery: id).version
         let approved = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": version])
         #expect(approved.headers[.location] == "\(path)?done=approve", "\(approved.text)")
+        // Another rate ends it, and there is nothing to withdraw then.
+        #expect(try await eve.get(path).text.contains("\(path)/withdraw"))
+        try await site.admin.setDeliveryRate(id, messagesPerSecond: 5)
+        let outdated = try await eve.get(path).text
+        #expect(outdated.contains("Its approval no longer holds") && !outdated.contains("\(path)/withdraw"))
+        try await site.admin.setDeliveryRate(id, messagesPerSecond: nil)
         #expect(try await eve.post("\(path)/withdraw", form: ["words": "The price is old"]).status == .seeOther)
         // Who ended the last approval, and why, stays on the page.
         #expect(try await mia.get(path).text.contains("user eve withdrew it: The price is old"))

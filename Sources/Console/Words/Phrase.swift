@@ -49,7 +49,7 @@ enum Phrase: String, Sendable, CaseIterable {
         stopTitle, stopText, stopEditedText, actionNotNow,
         cancelButton, formCancel,
         targetGrowing, targetLast, targetUnknown, targetSoFar, aboutTitle, aboutWhom, aboutCondition, aboutLists,
-        aboutSeeds, aboutNamed, aboutRecalled, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy,
+        aboutSeeds, aboutNamed, aboutProof, aboutRecalled, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy,
         aboutScheduledBy, aboutAnalysedBy,
         aboutValid, aboutAfterStart, contentTitle, contentNote, factRate, factLimitedBy, factLeft, factLeftPlanned,
         factLeftUnknown,
@@ -390,7 +390,7 @@ enum Phrase: String, Sendable, CaseIterable {
         controlResultsNote, controlNoResults, columnDone, controlPercent, controlPercentHint, controlPercentWrong,
         controlSave, controlChanged, auditControlGroup
     // Health signals.
-    case signalsTitle, signalsNote, noSignals, newSignalTitle, newSignalText, signalSource, signalSourceHint,
+    case signalsTitle, signalsNote, noSignals, noSignalsYet, newSignalTitle, newSignalText, signalSource, signalSourceHint,
         signalSelector, signalSelectorHint, signalGood, signalBelow, signalAbove, signalInterval, signalTimeout,
         signalReaction, signalReactionHint, signalStaleAfter, signalStaleAfterHint, signalNumberWrong,
         signalSaveButton, signalRemoveTitle, signalRemoveText, doneSignalSet, doneSignalRemove, columnSignal,
