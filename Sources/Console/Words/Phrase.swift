@@ -390,7 +390,8 @@ enum Phrase: String, Sendable, CaseIterable {
         controlResultsNote, controlNoResults, columnDone, controlPercent, controlPercentHint, controlPercentWrong,
         controlSave, controlChanged, auditControlGroup
     // Health signals.
-    case signalsTitle, signalsNote, noSignals, noSignalsYet, newSignalTitle, newSignalText, signalSource, signalSourceHint,
+    case signalsTitle, signalsNote, noSignals, noSignalsYet, newSignalTitle, newSignalText, signalSource,
+        signalSourceHint,
         signalSelector, signalSelectorHint, signalGood, signalBelow, signalAbove, signalInterval, signalTimeout,
         signalReaction, signalReactionHint, signalStaleAfter, signalStaleAfterHint, signalNumberWrong,
         signalSaveButton, signalRemoveTitle, signalRemoveText, doneSignalSet, doneSignalRemove, columnSignal,
