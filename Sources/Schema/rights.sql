@@ -93,7 +93,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.rate_limit '
             'pushmta.recurrence pushmta.recurrence_run '
             'pushmta_engine.application pushmta_engine.application_health pushmta_engine.delivery '
-            'pushmta_engine.delivery_application pushmta_engine.delivery_part pushmta_engine.exclusion_log '
+            'pushmta_engine.delivery_application pushmta_engine.delivery_part pushmta_engine.exclusion_log pushmta_engine.open_part '
             'pushmta_engine.external_account pushmta_engine.gateway_trouble pushmta_engine.mta_child '
             'pushmta_engine.schema_version '
             -- For the composer.

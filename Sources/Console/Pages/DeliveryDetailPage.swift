@@ -523,8 +523,7 @@ struct DeliveryDetailPage: Sendable {
     }
 }
 
-/// The figures that the table by application lacks so far: it counts outcomes when their part is done, and receipts
-/// after them.
+/// The figures that the table by application lacks so far: it is read less often than the counts.
 struct Uncounted: Sendable, Hashable {
     let outcomes: Bool
     let received: Bool
