@@ -56,8 +56,7 @@ enum LimitTables {
 
     /// Why it has its value, without the commands of those who have no console.
     static func why(_ row: LimitRow) -> String {
-        let told = row.why.components(separatedBy: "; ").filter { !$0.contains("pushmta ") }
-        return Figures.inZone(told.joined(separator: "; "))
+        Figures.inZone(row.why.withoutCommands)
     }
 
     /// What sets a limit, for people who have the console and no command line; nil if no command does.
