@@ -1,7 +1,8 @@
-import Store
+import TestSupport
 import Testing
 
 @testable import Console
+@testable import Store
 
 /// What limits the speed of a delivery, in the words of the console.
 @Suite struct LimitTablesTests {
