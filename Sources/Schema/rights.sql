@@ -93,7 +93,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.rate_limit '
             'pushmta.recurrence pushmta.recurrence_run '
             'pushmta_engine.application pushmta_engine.application_health pushmta_engine.delivery '
-            'pushmta_engine.delivery_application pushmta_engine.delivery_part pushmta_engine.exclusion_log '
+            'pushmta_engine.delivery_application pushmta_engine.delivery_part pushmta_engine.exclusion_log pushmta_engine.open_part '
             'pushmta_engine.external_account pushmta_engine.gateway_trouble pushmta_engine.mta_child '
             'pushmta_engine.schema_version '
             -- For the composer.
@@ -106,7 +106,7 @@ WITH given (role, kind, privileges, objects) AS (
         -- table.
         ('public', 'function', 'EXECUTE',
             'pushmta_engine.as_percent pushmta_engine.circuit_of pushmta_engine.event_alarms pushmta_engine.event_names '
-            'pushmta_engine.expiry_step pushmta_engine.recall_alarms '
+            'pushmta_engine.experiment_alarms pushmta_engine.expiry_step pushmta_engine.recall_alarms '
             'pushmta_engine.expiry_text pushmta_engine.difference_words pushmta_engine.error_share '
             'pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.has_unread pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
@@ -150,7 +150,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.behaviour_blocks '
             'pushmta_engine.who_did '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
-            'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_signal '
+            'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_rate '
+            'pushmta_engine.console_set_signal '
             'pushmta.delivery_status pushmta.next_runs pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
             'pushmta.compare_deliveries pushmta.list_deliveries pushmta_engine.console_archive '
             'pushmta_engine.api_experiment pushmta_engine.api_experiment_variants pushmta_engine.console_choose_winner '
@@ -170,6 +171,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_find_message '
             'pushmta_engine.console_next_number pushmta_engine.console_outcomes '
             'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_service_people '
+            'pushmta_engine.console_token_effects pushmta_engine.console_undo_tokens '
             'pushmta_engine.console_categories pushmta_engine.console_set_category pushmta_engine.console_subscriber '
             -- For the composer.
             'pushmta_engine.code_exclusion pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '

@@ -21,6 +21,9 @@ import Testing
         let command = words.remedy(alarm("host_gone", "look at that host: pushmta host remove 7"))
         #expect(command?.words == "Look at that host: pushmta host remove 7" && command?.isOwn == false)
         #expect(words.remedy(alarm("delivery_waiting", ""))?.words == nil)
+        // Not every circuit is opened by refused tokens.
+        let unreachable = words.remedy(alarm("circuit_open", "check host and port"))
+        #expect(unreachable?.words == "Check host and port." && unreachable?.isOwn == false)
     }
 
     @Test(

@@ -267,7 +267,7 @@ import Testing
         let pending = try await mia.get(path).text
         for words in [
             "value=\"\(first)\"", "\(path)/reschedule", "\(path)/pause", "\(path)/stop",
-            "\(path)/follow", "<dt>Scheduled by</dt><dd><bdi>user mia</bdi>",
+            "\(path)/rate", "<dt>Scheduled by</dt><dd><bdi>user mia</bdi>",
             "Counted on ", "The messages are made and counted again shortly before the start.", "By locale",
             #"<bdi>de</bdi></th><td class="right number">4</td>"#,
         ] {
@@ -288,7 +288,7 @@ import Testing
         #expect(try await mia.get("\(draft)/content").text.contains("Hello"))
         #expect(try await site.admin.deliveryProgress(id).state == .editing)
         let edited = try await mia.get(path).text
-        #expect(edited.contains("href=\"\(draft)/send\"") && !edited.contains("\(path)/follow"))
+        #expect(edited.contains("href=\"\(draft)/send\"") && !edited.contains("\(path)/rate"))
         #expect(try await mia.post("\(path)/reschedule", form: ["at": second]).status == .conflict)
         await site.close()
     }
@@ -419,6 +419,12 @@ import Testing
         let version = try await site.admin.approval(ofDelivery: id).version
         let approved = try await eve.post("\(path)/approve", form: ["words": "Checked", "version": version])
         #expect(approved.headers[.location] == "\(path)?done=approve", "\(approved.text)")
+        // Another rate ends it, and there is nothing to withdraw then.
+        #expect(try await eve.get(path).text.contains("\(path)/withdraw"))
+        try await site.admin.setDeliveryRate(id, messagesPerSecond: 5)
+        let outdated = try await eve.get(path).text
+        #expect(outdated.contains("Its approval no longer holds") && !outdated.contains("\(path)/withdraw"))
+        try await site.admin.setDeliveryRate(id, messagesPerSecond: nil)
         #expect(try await eve.post("\(path)/withdraw", form: ["words": "The price is old"]).status == .seeOther)
         // Who ended the last approval, and why, stays on the page.
         #expect(try await mia.get(path).text.contains("user eve withdrew it: The price is old"))

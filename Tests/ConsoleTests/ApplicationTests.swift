@@ -237,7 +237,8 @@ import Testing
             """
             INSERT INTO pushmta_engine.application_health
                 (application_id, state, reason, remedy, opened_at, next_probe_at, token_effects_held)
-            VALUES (1, 'open', 'BadDeviceToken', 'look at the environment', now(), now() + interval '1 hour', true)
+            VALUES (1, 'open', 'BadDeviceToken', 'look at the environment; or run pushmta app resume', now(),
+                now() + interval '1 hour', true)
             """
         )
         let oda = try await site.session(.operate)
@@ -246,6 +247,7 @@ import Testing
             page.contains("Its circuit is open") && page.contains("BadDeviceToken")
                 && page.contains("look at the environment")
         )
+        #expect(!page.contains("pushmta app resume"))
         #expect(try await oda.get(Self.path + "/resume").text.contains("name=\"believe\""))
         let done = try await oda.post(Self.path + "/resume", form: ["believe": "yes"])
         #expect(done.headers[.location] == Self.path + "?done=resumed")

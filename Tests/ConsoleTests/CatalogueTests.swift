@@ -70,6 +70,7 @@ import Testing
             for action in [
                 "delivery.add", "delivery.weight", "delivery.analyze", "delivery.reschedule", "delivery.edit",
                 "delivery.change", "delivery.samples", "delivery.winner", "delivery.preview", "delivery.follow",
+                "delivery.rate",
                 "rate.add", "rate.change",
                 "key.add", "webhook.secret", "webhook.enable",
                 "webhook.disable", "webhook.resend", "recurrence.set",

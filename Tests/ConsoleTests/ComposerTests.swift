@@ -89,6 +89,8 @@ import Testing
         let version = send.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
         let proof = try await mia.post("\(draft)/proof", form: ["version": version, "seed.me": "on"])
         #expect(proof.headers[.location]?.hasPrefix("\(draft)/send?proof=") == true, "\(proof.status)")
+        let sent = try #require(proof.headers[.location]?.firstMatch(of: /proof=(\d+)/)).1
+        #expect(try await mia.get("/deliveries/\(sent)").text.contains("<bdi>seed addresses: it is a proof</bdi>"))
         let started = try await mia.post("\(draft)/start", form: ["version": version])
         let path = started.headers[.location] ?? ""
         let delivery = try #require(path.firstMatch(of: /^\/deliveries\/(\d+)\?done=start$/).flatMap { Int64($0.1) })

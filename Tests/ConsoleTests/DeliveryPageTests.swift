@@ -302,6 +302,11 @@ import Testing
         #expect(weeks.unit == .week && weeks.totals == [31] && weeks.rows.count == 2)
     }
 
+    @Test func whatAStopHasCanceledIsNotDone() {
+        let stopped = DeliveryProgress.sending(.stopped, sent: 250, canceled: 750, at: 9)
+        #expect(DeliveryWords(row: stopped, catalogue: .english).done == Figures.percent(250, of: 1_000))
+    }
+
     @Test func anIntervalCoversTheShare() throws {
         let interval = try #require(ShareInterval(50, of: 1_000))
         #expect(interval.low > 0.038 && interval.low < 0.0385 && interval.high > 0.065 && interval.high < 0.0655)
@@ -313,7 +318,9 @@ import Testing
 
 extension DeliveryProgress {
     /// A delivery of 1,000 messages under way.
-    fileprivate static func sending(_ state: DeliveryState, sent: Int64, at seconds: Double) -> DeliveryProgress {
+    fileprivate static func sending(_ state: DeliveryState, sent: Int64, canceled: Int64 = 0, at seconds: Double)
+        -> DeliveryProgress
+    {
         DeliveryProgress(
             id: 1,
             label: "",
@@ -321,12 +328,12 @@ extension DeliveryProgress {
             stateReason: "",
             target: 1_000,
             excluded: 0,
-            pending: 1_000 - sent,
+            pending: 1_000 - sent - canceled,
             sent: sent,
             failed: 0,
             ignored: 0,
             notApplicable: 0,
-            canceled: 0,
+            canceled: canceled,
             unknown: 0,
             lateOutcomes: 0,
             resentAfterAmbiguity: 0,

@@ -378,6 +378,12 @@ import Testing
         let question = try await mia.get("\(delivery)/winner/2").text
         #expect(question.contains("Variant B goes to the rest"))
         #expect(try await mia.get("\(delivery)/winner/3").status == .notFound)
+        // Its time is over without a sure winner, so it waits for a person.
+        try await site.sql("UPDATE pushmta_engine.experiment SET decided_at = now(), decision = 'too few results'")
+        let undecided = try await mia.get(delivery).text
+        #expect(undecided.contains("Its experiment has no sure winner."))
+        #expect(undecided.contains("Ended without a winner"))
+        #expect(try await mia.get("/alarms").text.contains("Choose the variant for the rest on its page."))
         let eve = try await site.session(.marketing, name: "eve")
         #expect(try await !eve.get(delivery).text.contains("/winner/"))
         #expect(try await eve.post("\(delivery)/winner/2").status == .forbidden)
@@ -388,6 +394,8 @@ import Testing
         let decided = try await mia.get("\(delivery)?done=winner").text
         #expect(decided.contains("The rest gets this variant.") && decided.contains("chosen by a person"))
         #expect(!decided.contains("/winner/"))
+        let late = try await mia.get("\(delivery)/winner/1")
+        #expect(late.status == .conflict && late.text.contains("The rest already gets variant B."), "\(late.text)")
         #expect(try await mia.post("\(delivery)/winner/1").status == .conflict)
         let audit = try await site.session(.admin).get("/audit").text
         #expect(audit.contains("chose the winner of an experiment"))

@@ -279,6 +279,45 @@ import Testing
         await site.close()
     }
 
+    @Test func whatADeliveryDidToTokensIsUndone() async throws {
+        let site = try await site()
+        let id = try await site.delivery()
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.subscription SET quarantine_status = 2, quarantined_at = now(), quarantine_reason = 'BadDeviceToken',
+                enabled = false, disabled_reason = 'token_invalid', disabled_at = now() WHERE id = 1;
+            INSERT INTO pushmta_engine.token_event (subscription_id, application_id, delivery_id, kind, state, applied_at)
+            SELECT s.id, s.application_id, \(id), 'invalid', 'applied', s.disabled_at FROM pushmta_engine.subscription s WHERE s.id = 1
+            """
+        )
+        let oda = try await site.session(.operate)
+        let path = "/quarantine/undo"
+        #expect(try await oda.get("/quarantine").text.contains(path))
+        #expect(try await oda.get(path).text.contains("Number of the delivery"))
+        for wrong in ["", "x", "0", "999"] {
+            let refused = try await oda.post(path, form: ["delivery": wrong])
+            #expect(refused.status == .unprocessableContent, "\(wrong): \(refused.text)")
+        }
+        let chosen = try await oda.post(path, form: ["delivery": "\(id)"])
+        #expect(chosen.headers[.location] == "\(path)/\(id)", "\(chosen.text)")
+        let question = try await oda.get("\(path)/\(id)").text
+        #expect(question.contains("tokens that are undone: 1.") && question.contains("Autumn sale"), "\(question)")
+        let mia = try await site.session(.marketing, name: "mia")
+        #expect(try await mia.post("\(path)/\(id)").status == .forbidden)
+        #expect(try await !mia.get("/quarantine").text.contains(path))
+        let undone = try await oda.post("\(path)/\(id)")
+        #expect(undone.headers[.location] == "/quarantine?undone=1", "\(undone.text)")
+        #expect(try await oda.get("/quarantine?undone=1").text.contains("tokens that were undone: 1."))
+        #expect(try await site.value("SELECT enabled FROM pushmta_engine.subscription WHERE id = 1") == "true")
+        let log = """
+            SELECT string_agg(who || ' ' || subject, ', ') FROM pushmta_engine.audit_log WHERE action = 'token.undo'
+            """
+        #expect(try await site.value(log) == "operate delivery \(id)")
+        // There is nothing left.
+        #expect(try await oda.post(path, form: ["delivery": "\(id)"]).status == .unprocessableContent)
+        await site.close()
+    }
+
     @Test func seedAddressesAreAddedAndRemovedByWhoComposes() async throws {
         let site = try await site()
         let mia = try await site.session(.marketing, name: "mia")

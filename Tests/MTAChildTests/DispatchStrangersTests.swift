@@ -156,6 +156,16 @@ import Testing
         }
     }
 
+    /// What it waits for is true of tokens that have worked before, too.
+    @Test func tokensThatHaveWorkedAreNotCalledNew() throws {
+        var dispatch = dispatch()
+        start(&dispatch, try part(1, size: 60, proven: 60, isAlone: true, othersPass: false))
+        let waiting = putAside(answer(&dispatch, 1, 0..<60, isRefused: true))
+        #expect(waiting.count == 1)
+        #expect(waiting.allSatisfy { $0.reason?.contains("push tokens") == true })
+        #expect(waiting.allSatisfy { $0.reason?.contains("ever worked") == false })
+    }
+
     @Test func aPartThatOpenedTheCircuitDoesNotOpenItForOthersAgain() throws {
         var dispatch = dispatch()
         start(&dispatch, try part(1, size: 100, proven: 100, isAlone: true))

@@ -212,13 +212,18 @@ struct ExperimentTests {
             #expect(try await look(fixture, after: "61 minutes"))
             let state = rule == "first" ? "decided" : "undecided"
             #expect(try await isTrue(fixture, "SELECT state = '\(state)' FROM pushmta.experiment"))
+            let alarms = try await fixture.alarms("experiment_undecided")
+            #expect(alarms.count == (rule == "wait" ? 1 : 0))
             if rule == "wait" {
+                #expect(alarms.first?.subject == "\(id)")
+                #expect(alarms.first?.text.contains("messages wait for one") == true)
                 #expect(try await fixture.claim(limit: 100).isEmpty)
                 await #expect(throws: PostgresError.self) {
                     try await call(fixture, "choose_winner(\(id), 3)")
                 }
                 try await call(fixture, "choose_winner(\(id), 2)")
             }
+            #expect(try await fixture.alarms("experiment_undecided").isEmpty)
             let claimed = try await fixture.claim(limit: 100)
             #expect(claimed.allSatisfy { $0.variant == (rule == "first" ? 1 : 2) } && !claimed.isEmpty)
         }

@@ -125,9 +125,10 @@ struct ApplicationPage: Sendable {
             ])
         }
         if let health = facts.health, health.state != .closed {
-            add(catalogue.text(.circuitIsOpen, health.reason), health.remedy, isBad: true)
+            // The tick box of “Send again now” does what its command does.
+            add(catalogue.text(.circuitIsOpen, health.reason), health.remedy.withoutCommands, isBad: true)
         } else if let health = facts.health, !health.reason.isEmpty {
-            add(health.reason, health.remedy, isBad: false)
+            add(health.reason, health.remedy.withoutCommands, isBad: false)
         }
         for trouble in facts.troubles {
             let (seconds, waiting) = (Figures.duration(trouble.seconds), Figures.count(trouble.waiting))

@@ -40,7 +40,8 @@ struct ApprovalView {
     private var isRequested: Bool { state == .analysing && approval.requested != nil }
 
     private var mayApprove: Bool { approval.isAwaited && !isOwn }
-    private var mayWithdraw: Bool { approval.given != nil }
+    /// One that no longer holds needs no withdrawal.
+    private var mayWithdraw: Bool { approval.given != nil && !approval.isAwaited }
     /// Its author takes it back instead, which needs no reason.
     private var mayReject: Bool { approval.standing != nil && !(isOwn && mayEdit) }
 

@@ -43,6 +43,7 @@ struct DeliveryAboutView {
     /// The people of the target, in words.
     private var whom: String {
         if let recalled { return catalogue.text(.aboutRecalled, "\(recalled)") }
+        if subject.isProof { return catalogue[.aboutProof] }
         if subject.targeting.isExplicit { return catalogue[.aboutNamed] }
         guard subject.targeting.filter != nil else { return catalogue[.everybody] }
         guard let filter, let rows = FilterRows(filter) else { return catalogue[.aboutFilter] }

@@ -18,7 +18,7 @@ struct DeliveryDetailPage: Sendable {
         DeliveryAction.reschedule.rawValue: .doneReschedule, DeliveryAction.edit.rawValue: .doneEdit,
         ApprovalDecision.approve.rawValue: .doneApprove, ApprovalDecision.reject.rawValue: .doneReject,
         ApprovalDecision.withdraw.rawValue: .doneWithdraw, DeliveryAction.recall.rawValue: .doneRecall,
-        DeliveryFollowPage.done: .doneFollow, ExperimentPage.done: .doneWinner,
+        DeliveryFollowPage.done: .doneFollow, DeliveryRatePage.done: .doneFollow, ExperimentPage.done: .doneWinner,
     ]
     /// The actions for which a page asks for confirmation.
     private static let confirmed: [DeliveryAction] = [.stop, .start, .request, .reschedule, .edit]
@@ -390,7 +390,8 @@ struct DeliveryDetailPage: Sendable {
         // A recurring delivery is not started itself.
         let barred: Set<DeliveryAction> = recurrence["recurs"] == nil ? approval.barred : [.start, .request]
         let offered = allowed.subtracting(barred)
-        values.merge(actions(progress, offered)) { _, new in new }
+        let hasSignals = try await responder.database.run { try await !$0.signalChoices().isEmpty }
+        values.merge(actions(progress, offered, hasSignals: hasSignals)) { _, new in new }
         values.merge(recurringEdit(progress, offered, recurs: recurrence["recurs"] != nil)) { _, new in new }
         let timed = offered.intersection(Self.actions(on: progress))
         let schedule = try await DeliverySchedule(responder: responder)
@@ -521,18 +522,18 @@ struct DeliveryDetailPage: Sendable {
         }
     }
 
-    private func actions(_ row: DeliveryProgress, _ allowed: Set<DeliveryAction>) -> PageValues {
+    private func actions(_ row: DeliveryProgress, _ allowed: Set<DeliveryAction>, hasSignals: Bool) -> PageValues {
         let offered = allowed.intersection(Self.actions(on: row))
         guard !offered.isEmpty else { return [:] }
         // Who may pause it may also choose its rate. That of one that is edited is chosen in its draft.
-        let mayFollow = allowed.contains(.pause) && !row.state.isFinal && row.state != .editing
+        let mayRate = allowed.contains(.pause) && !row.state.isFinal && row.state != .editing
         return [
             "mayPause": .flag(offered.contains(.pause)), "mayResume": .flag(offered.contains(.resume)),
             "mayStop": .flag(offered.contains(.stop)), "mayStart": .flag(offered.contains(.start)),
             "mayRequest": .flag(offered.contains(.request)),
             "mayRecall": .flag(offered.contains(.recall) && row.kind == .batch),
             "mayEdit": .flag(offered.contains(.edit)), "mayDuplicate": .flag(offered.contains(.duplicate)),
-            "mayFollow": .flag(mayFollow),
+            "mayRate": .flag(mayRate), "mayFollow": .flag(mayRate && hasSignals),
             // The author of a delivery that somebody else, or the engine, has paused.
             "waitsForOperator": .flag(row.state == .paused && !allowed.contains(.resume) && allowed.contains(.pause)),
             "hasActions": .flag(true), "hasBar": .flag(true),
@@ -540,8 +541,7 @@ struct DeliveryDetailPage: Sendable {
     }
 }
 
-/// The figures that the table by application lacks so far: it counts outcomes when their part is done, and receipts
-/// after them.
+/// The figures that the table by application lacks so far: it is read less often than the counts.
 struct Uncounted: Sendable, Hashable {
     let outcomes: Bool
     let received: Bool

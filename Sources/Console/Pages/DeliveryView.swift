@@ -31,10 +31,28 @@ struct DeliveryView {
             values.merge(part) { _, new in new }
         }
         if let view = ExperimentView(facts, catalogue) { values["experiment"] = .group(view.values) }
+        if let words = ownWait {
+            values["waiting"] = .text(words)
+            values["isWaiting"] = .flag(true)
+        }
+        values["isWaitTold"] = .flag(ownWait != nil)
         if let recall = facts.reasons.recall {
             values["recall"] = .group(RecallView(facts: recall, catalogue: catalogue).values)
         }
         return values
+    }
+
+    /// What it waits for if nothing is wrong: a person, or the time of its messages; nil if it waits for neither.
+    var ownWait: String? {
+        guard facts.progress.waitingReason.isEmpty, facts.progress.state == .inProgress else { return nil }
+        if let experiment = facts.reasons.experiment, experiment.row.state == .undecided,
+            ExperimentView.rest(of: experiment.variants) > 0
+        {
+            return catalogue[.waitsForChoice]
+        }
+        let planned = facts.reasons.plan?.plannedMessages ?? 0
+        guard facts.progress.standsStill, planned > 0 else { return nil }
+        return catalogue.text(.factLeftUnknown, Figures.count(planned))
     }
 
     private var head: PageValues {
@@ -77,17 +95,19 @@ struct DeliveryView {
         guard let rate, [.preparing, .inProgress].contains(row.state), facts.count(.pending) > 0 else { return [] }
         let shown = rate < 10 ? Figures.oneDigit(rate) : Figures.rate(rate)
         var pairs: [(Phrase, String)] = [(.factRate, "\(shown) \(catalogue[.figureRateUnit])")]
-        let binding = facts.reasons.limits.filter(\.binds).map { limit in
-            LimitTables.name(limit, catalogue) ?? "\(limit.subject): \(limit.limit) \(limit.maximum)".trimmed
-        }
+        let binding = facts.reasons.limits.filter(\.binds).map { LimitTables.line($0, catalogue) }
         if !binding.isEmpty { pairs.append((.factLimitedBy, binding.joined(separator: ", "))) }
         if let left = timeLeft(rate) { pairs.append((.factLeft, left)) }
         return pairs
     }
 
-    /// When it ends at this rate. What waits for its time does not depend on the rate.
+    /// When it ends at this rate. What waits for its time does not depend on the rate, and nobody knows when messages
+    /// leave that are held back.
     func timeLeft(_ rate: Double) -> String? {
         let row = facts.progress
+        if !row.waitingReason.isEmpty || facts.reasons.limits.contains(where: LimitTables.isBarrier) {
+            return catalogue[.factLeftHeld]
+        }
         let waiting = facts.reasons.plan?.plannedMessages ?? 0
         let left = Double(max(facts.count(.pending) - waiting, 0))
         guard row.prepared, rate > 0, left > 0 || waiting > 0 else { return nil }

@@ -28,18 +28,23 @@ struct DeliveryWords {
     var target: String { isUncounted ? lastCount.map(count) ?? "–" : count(row.target) }
 
     var summary: PageValues {
-        let ended = row.sent + row.failed + other
         return [
             "id": .text("\(row.id)"), "label": .text(name),
             "state": .text(state.words), "stateClass": .text(state.style),
             "target": .text(target),
             "sent": .text(count(row.sent)), "failed": .text(count(row.failed)),
             "pending": .text(count(row.pending)),
-            "done": .text(isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)),
+            "done": .text(done),
             "started": .text(row.startedAt.map { Figures.minute($0) } ?? catalogue[.notStarted]),
             "bar": .drawing(bar), "waiting": .text(Figures.inZone(row.waitingReason)),
             "isWaiting": .flag(!row.waitingReason.isEmpty),
         ]
+    }
+
+    /// How much of it is done. What a stop has canceled is not.
+    var done: String {
+        let ended = row.sent + row.failed + other - row.canceled
+        return isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)
     }
 
     /// Its state, or what it waits for.

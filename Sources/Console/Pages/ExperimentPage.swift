@@ -26,13 +26,18 @@ struct ExperimentPage: Sendable {
 
     private func confirm(_ call: ConsoleCall) async throws -> ConsoleReply {
         let (id, number) = (try call.number("id"), try call.number("variant"))
-        let (progress, variants) = try await responder.database.run { store in
-            (try await store.deliveryProgress(id), try await store.experimentVariants(ofDelivery: id))
+        let (progress, variants, experiment) = try await responder.database.run { store in
+            (
+                try await store.deliveryProgress(id), try await store.experimentVariants(ofDelivery: id),
+                try await store.experiment(ofDelivery: id)
+            )
         }
         let rest = ExperimentView.rest(of: variants)
         guard rest > 0, let variant = variants.first(where: { Int64($0.variant) == number && !$0.isRest }) else {
             throw ConsoleProblem.notFound
         }
+        // An address that somebody kept.
+        if let winner = experiment?.winnerLabel { throw ConsoleProblem.conflict(catalogue.text(.winnerChosen, winner)) }
         let values: PageValues = [
             "subject": .text(DeliveryWords(row: progress, catalogue: catalogue).name),
             "text": .text(catalogue.text(.chooseText, variant.label, Figures.count(rest))),

@@ -92,7 +92,8 @@ struct ExperimentView {
             (.experimentMetric, catalogue[ExperimentForm.name(row.metric)]),
             (.experimentHoldOut, row.holdOutPercent > 0 ? RateNumber.shown(row.holdOutPercent) : ""),
             (.experimentDecides, decides.map(Figures.minute) ?? ""), (.experimentWinner, row.winnerLabel ?? ""),
-            (.experimentDecidedAt, row.decidedAt.map(Figures.minute) ?? ""), (.columnReason, row.decision),
+            (row.winner == nil ? .experimentEndedAt : .experimentDecidedAt, row.decidedAt.map(Figures.minute) ?? ""),
+            (.columnReason, row.decision),
         ]
         return pairs.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
     }

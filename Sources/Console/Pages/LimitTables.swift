@@ -1,3 +1,4 @@
+import Foundation
 import PushCore
 import Store
 
@@ -13,13 +14,49 @@ enum LimitTables {
         return values
     }
 
+    /// The limits that the console has a name for.
+    private static let names: [String: Phrase] = [
+        "state": .limitState, "plan": .limitPlan, "priority": .limitPriority, "weight": .limitWeight,
+        "circuit": .limitCircuit, "gateway": .limitGateway, "account": .limitAccount, "children": .limitChildren,
+        "connections": .limitConnections, "messages a second": .limitRate,
+    ]
+    /// What keeps the messages of an application from leaving at all.
+    private static let barriers: Set<String> = ["circuit", "gateway", "account"]
+    /// What the engine calls a health signal begins so; its name follows.
+    private static let signal = "signal "
+
     /// What limits, in the words of the console where it has them; nil for what only the engine has a name for.
-    static func name(_ row: LimitRow, _ catalogue: Catalogue) -> String? {
-        switch row.limit {
-        case "state": catalogue[.limitState]
-        case "plan": catalogue[.limitPlan]
-        default: nil
+    private static func name(_ row: LimitRow, _ catalogue: Catalogue) -> String? {
+        if row.limit.hasPrefix(signal) {
+            return catalogue.text(.limitSignal, String(row.limit.dropFirst(signal.count)))
         }
+        return names[row.limit].map { catalogue[$0] }
+    }
+
+    /// Whether messages of an application wait until something is well again.
+    static func isBarrier(_ row: LimitRow) -> Bool { row.binds && barriers.contains(row.limit) }
+
+    /// A limit that binds, with its present value, in a line.
+    static func line(_ row: LimitRow, _ catalogue: Catalogue) -> String {
+        let name = row.limit == "circuit" ? catalogue[.standingCircuit] : Self.name(row, catalogue) ?? row.limit
+        // The state and the plan are shown elsewhere on the page.
+        let value = ["state", "plan", "circuit"].contains(row.limit) ? "" : row.now
+        let words = "\(name) \(value)".trimmed
+        return isOwn(row) ? words : "\(subject(row)): \(words)"
+    }
+
+    /// Whether it is a limit of the delivery itself.
+    private static func isOwn(_ row: LimitRow) -> Bool { row.subject.hasPrefix("delivery ") }
+
+    /// What is limited. An account often has the name of its application.
+    private static func subject(_ row: LimitRow) -> String {
+        let ends = row.subject.components(separatedBy: " over ")
+        return ends.count == 2 && ends[0] == ends[1] ? ends[0] : row.subject
+    }
+
+    /// Why it has its value, without the commands of those who have no console.
+    static func why(_ row: LimitRow) -> String {
+        Figures.inZone(row.why.withoutCommands)
     }
 
     /// What sets a limit, for people who have the console and no command line; nil if no command does.
@@ -29,6 +66,7 @@ enum LimitTables {
             ("pushmta delivery plan", .limitByPlan), ("pushmta delivery rate", .limitByRate),
             ("pushmta delivery follow", .limitByFollow), ("pushmta account set", .limitByAccount),
             ("pushmta rate set", .limitByScope),
+            ("what the gateway answered", row.binds ? .limitByResume : .limitByGateway),
         ]
         return setters.first { row.setBy.contains($0.0) }.map { catalogue[$0.1] }
     }
@@ -39,16 +77,15 @@ enum LimitTables {
                 limits.map { row -> PageValues in
                     let (told, setBy) = (Self.name(row, catalogue), setter(row, catalogue))
                     let state = row.limit == "state" ? DeliveryState(rawValue: row.now) : nil
-                    // A name keeps its letters.
-                    let isOwn = row.subject.hasPrefix("delivery ")
                     return [
-                        "subject": .text(isOwn ? row.subject.capitalisedFirst : row.subject),
+                        // A name keeps its letters.
+                        "subject": .text(isOwn(row) ? row.subject.capitalisedFirst : subject(row)),
                         "limit": .text(told ?? row.limit),
                         "isNamed": .flag(told != nil), "isState": .flag(state != nil),
                         "now": .text(state.map { catalogue.state($0) } ?? row.now),
                         "most": .text(row.maximum), "setBy": .text(setBy ?? row.setBy),
                         "isTold": .flag(setBy != nil),
-                        "why": .text(Figures.inZone(row.why)),
+                        "why": .text(why(row)),
                         "binds": .flag(row.binds),
                     ]
                 }

@@ -95,9 +95,10 @@ struct PlanView {
     /// The limits that a wave keeps to before the next one begins, each with what was counted of it so far.
     private func guards(_ wave: DeliveryWaveRow) -> String {
         let tried = wave.sent + wave.failed + wave.unknown
+        func share(_ count: Int64) -> String? { tried > 0 ? Figures.percent(min(count, tried), of: tried) : nil }
         let limits: [(Phrase, Double?, String?)] = [
-            (.guardFailed, wave.maxFailed, tried > 0 ? Figures.percent(wave.failed, of: tried) : nil),
-            (.guardTokens, wave.maxTokenErrors, nil), (.guardOptOuts, wave.maxOptOuts, nil),
+            (.guardFailed, wave.maxFailed, share(wave.failed)),
+            (.guardTokens, wave.maxTokenErrors, share(wave.tokenErrors)), (.guardOptOuts, wave.maxOptOuts, nil),
         ]
         let shown = limits.compactMap { name, limit, now -> String? in
             guard let limit, limit < 1 else { return nil }

@@ -43,6 +43,9 @@ struct QuarantinePage: Sendable {
         if let id = call.query["done"].flatMap({ Int64($0) }) {
             values["done"] = .group(["text": .text(catalogue[.doneLift]), "subject": .text("\(id)")])
         }
+        if let undone = call.query[QuarantineUndoPage.done].flatMap({ Int64($0) }) {
+            values["undone"] = .text(catalogue.text(.doneUndo, Figures.count(undone)))
+        }
         if rows.count > Self.maxRows {
             let last = rows[Self.maxRows - 1]
             let before = "\(last.since.microsecondsSince1970)-\(last.id)"

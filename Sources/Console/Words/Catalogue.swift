@@ -236,6 +236,7 @@ extension Catalogue {
             case "seed.add": .auditSeedAdd
             case "seed.remove": .auditSeedRemove
             case "delivery.follow": .auditFollow
+            case "delivery.rate": .auditRate
             case "audience.save": .auditAudienceSave
             case "audience.remove": .auditAudienceRemove
             case "list.add": .auditListAdd

@@ -49,7 +49,7 @@ enum Phrase: String, Sendable, CaseIterable {
         stopTitle, stopText, stopEditedText, actionNotNow,
         cancelButton, formCancel,
         targetGrowing, targetLast, targetUnknown, targetSoFar, aboutTitle, aboutWhom, aboutCondition, aboutLists,
-        aboutSeeds, aboutNamed, aboutRecalled, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy,
+        aboutSeeds, aboutNamed, aboutProof, aboutRecalled, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy,
         aboutScheduledBy, aboutAnalysedBy,
         aboutValid, aboutAfterStart, contentTitle, contentNote, factRate, factLimitedBy, factLeft, factLeftPlanned,
         factLeftUnknown,
@@ -102,7 +102,8 @@ enum Phrase: String, Sendable, CaseIterable {
         variantsSame, variantsSameFor, experimentTextLong, experimentHoursLocal,
         experimentHoursMissing, missingExperiment, experimentSummary, experimentSummaryHoldOut, experimentSummaryTime,
         experimentWaiting, experimentRunning,
-        experimentDecided, experimentOpen, experimentEnded, experimentDecides, experimentDecidedAt, experimentWinner,
+        experimentDecided, experimentOpen, experimentEnded, experimentDecides, experimentDecidedAt, experimentEndedAt,
+        experimentWinner,
         experimentCounted, experimentRest, columnVariant, columnConverted, experimentChoose,
         experimentChoices, experimentRate, experimentInterval,
         chooseTitle, chooseText, doneWinner, auditWinner, variantTitle, variantLook, variantNote
@@ -140,7 +141,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
     case alarmPausedRemedy, alarmReturnedRemedy, alarmRecallRemedy, alarmUnapprovedRemedy, alarmRecurrenceRemedy,
-        alarmAccountRemedy, alarmGatewayRemedy, alarmCredentialRemedy, alarmSignalRemedy
+        alarmAccountRemedy, alarmGatewayRemedy, alarmCredentialRemedy, alarmSignalRemedy,
+        alarmExperimentRemedy, alarmCircuitRemedy, alarmRefusedRemedy, alarmFailureRemedy, waitsForChoice, winnerChosen
     case auditFilter, auditFilterButton, auditAlarm, auditAdded, auditChanged, auditRemoved
     case auditImport, auditImportUndo, auditTokenConfirm, auditTokenUndo
     case auditDeliveryAdd, auditDeliveryWeight
@@ -170,7 +172,8 @@ enum Phrase: String, Sendable, CaseIterable {
         disabledForgotten, disabledSeed, messagesTitle, messagesNote, messagesCut, noMessages, columnAt, columnTold,
         toldReceived, toldClicked, toldNothing, olderMessages, newestMessages, optOutButton, optOutTitle, optOutText,
         optOutAllButton, optOutAllText, optInButton, optInAllButton, optInTitle, optInText, optInAllText, liftButton,
-        liftTitle, liftText,
+        undoTitle, undoText, undoDelivery, undoDeliveryHint, undoDeliveryWrong, undoNothing, undoContinue, undoCount,
+        undoButton, doneUndo, liftTitle, liftText,
         forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget, quarantineTitle,
         quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
         columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditList, auditShow, auditOptOut, auditOptIn,
@@ -324,7 +327,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case approvalPaused, approvalEnded, rejectWords, recallStoppedBy, recallAgain, recallNothing, recallEarly
     case problemApproval, problemContent, problemFilter, problemStart, rejectRemedy
     case limitByButtons, limitByWeight, limitByPlan, limitByRate, limitByFollow, limitByAccount, limitByScope,
-        limitState, limitPlan
+        limitByGateway, limitByResume, limitState, limitPlan, limitPriority, limitWeight, limitCircuit, limitGateway,
+        limitAccount, limitChildren, limitConnections, limitRate, limitSignal, factLeftHeld
     case localTimeOver, localTimeSkipped, waveOver, copiedFrom, copyContent, copyKept, copyOverwrite, copyLeft
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
         localTimeClock,
@@ -393,7 +397,8 @@ enum Phrase: String, Sendable, CaseIterable {
         controlResultsNote, controlNoResults, columnDone, controlPercent, controlPercentHint, controlPercentWrong,
         controlSave, controlChanged, auditControlGroup
     // Health signals.
-    case signalsTitle, signalsNote, noSignals, newSignalTitle, newSignalText, signalSource, signalSourceHint,
+    case signalsTitle, signalsNote, noSignals, noSignalsYet, newSignalTitle, newSignalText, signalSource,
+        signalSourceHint,
         signalSelector, signalSelectorHint, signalGood, signalBelow, signalAbove, signalInterval, signalTimeout,
         signalReaction, signalReactionHint, signalStaleAfter, signalStaleAfterHint, signalNumberWrong,
         signalSaveButton, signalRemoveTitle, signalRemoveText, doneSignalSet, doneSignalRemove, columnSignal,
@@ -401,6 +406,8 @@ enum Phrase: String, Sendable, CaseIterable {
         followTargetHint, followTargetWrong, followCeilingLow, followFloor, followFloorHint, followCeiling,
         followCeilingHint,
         followSaveButton, doneFollow, auditFollow, auditKindSignal
+    // The rate of a delivery.
+    case rateTitle, rateText, rateVoids, rateFollows, auditRate
     // Events.
     case eventsTitle, eventsNote, eventsConsumers, eventsAllServices, eventsNeverRead, noConsumers,
         columnConsumer, columnService, columnEventKinds, columnBehind, columnGiven, columnLost, columnRead,

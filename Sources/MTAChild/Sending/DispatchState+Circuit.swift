@@ -93,9 +93,10 @@ extension DispatchState {
         resolveHalted(&actions)
     }
 
-    /// Why a part waits when none of its messages got through.
+    /// Why a part waits when none of its messages got through. Its tokens may have worked before: those of a part that
+    /// goes alone have been counted already.
     private static let refusedTokens =
-        "the gateway refused the push tokens of all messages tried, and none of these tokens ever worked; "
+        "the gateway refused the push tokens of all messages tried, and accepted no others meanwhile; "
         + "no message has failed"
 
     /// Decides held messages as the gateway answered: it was right about these tokens.

@@ -522,9 +522,8 @@ CREATE FUNCTION pushmta_engine.return_draft(delivery bigint) RETURNS void LANGUA
 BEGIN
     INSERT INTO console_draft SELECT r.* FROM pushmta_engine.delivery d CROSS JOIN LATERAL
         jsonb_populate_record(NULL::pushmta_engine.console_draft, d.draft || jsonb_build_object('changed_at', now(),
-            -- The signal and the start may have been changed on the delivery's page.
-            'fields', (d.draft -> 'fields') - ARRAY['follow.said', 'follow.signal', 'follow.target', 'follow.floor', 'follow.ceiling']
-                || console_follow_fields(d.id)
+            -- The rate, the signal and the start may have been changed on the delivery's page.
+            'fields', console_limit_fields(d.draft -> 'fields', d.id)
                 || console_start_fields(d.draft -> 'fields', CASE WHEN NOT d.starts_approved THEN d.start_at END))) r
     WHERE d.id = return_draft.delivery AND d.draft IS NOT NULL
     ON CONFLICT (id) DO NOTHING;

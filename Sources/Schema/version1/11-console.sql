@@ -931,6 +931,35 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_quarantined(pushmta_engine.console_caller, timestamptz, bigint, integer) IS
     'The subscriptions that were quarantined before a time and an id, newest first, for a signed-in user.';
 
+CREATE FUNCTION pushmta_engine.console_token_effects(caller pushmta_engine.console_caller, delivery bigint) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
+    IF NOT EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
+        RAISE EXCEPTION 'There is no delivery %.', delivery
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them.';
+    END IF;
+    RETURN (SELECT count(*) FROM token_event e WHERE e.delivery_id = delivery AND e.kind IN ('invalid', 'canonical', 'soft_error')
+        AND e.state IN ('pending', 'held', 'doubted', 'applied'));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_token_effects(pushmta_engine.console_caller, bigint) IS
+    'How many reports about tokens pushmta.undo_token_effects would undo for a delivery, for a signed-in operator or administrator.';
+
+CREATE FUNCTION pushmta_engine.console_undo_tokens(caller pushmta_engine.console_caller, delivery bigint, most integer) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, ARRAY['operate', 'admin']);
+BEGIN
+    -- First, so that it is not logged again under the console's login.
+    PERFORM note_audit(who, 'token.undo', 'delivery ' || delivery, '', caller.address);
+    RETURN pushmta.undo_token_effects(delivery, most);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_undo_tokens(pushmta_engine.console_caller, bigint, integer) IS
+    'Undoes what the answers to a delivery''s messages did to tokens, at most this many reports, for a signed-in operator or '
+    'administrator. Returns how many it undid.';
+
 CREATE FUNCTION pushmta_engine.console_begin_outcomes(caller pushmta_engine.console_caller, delivery bigint) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable

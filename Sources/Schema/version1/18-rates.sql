@@ -225,6 +225,26 @@ COMMENT ON FUNCTION pushmta.set_delivery_rate(bigint, double precision) IS
     'Limits the messages of a delivery to this many a second, on all hosts together; null removes the limit. It can be changed at any '
     'time, also while the delivery is being sent.';
 
+CREATE FUNCTION pushmta_engine.console_set_rate(caller pushmta_engine.console_caller, delivery bigint,
+    messages_per_second double precision) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, ARRAY['marketing', 'operate', 'admin']);
+BEGIN
+    IF NOT 'pause' = ANY(console_actions(caller, delivery)) THEN
+        -- Raises the error for an insufficient role.
+        PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
+    END IF;
+    IF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.state IN ('finished', 'stopped', 'recalled')) THEN
+        RAISE EXCEPTION 'Delivery % has ended.', delivery USING ERRCODE = 'PM291', HINT = 'Only an open delivery has a rate.';
+    END IF;
+    -- First, so that it is not logged again under the console's login.
+    PERFORM note_audit(who, 'delivery.rate', delivery::text, coalesce(messages_per_second || '/s', 'no limit'), caller.address);
+    PERFORM pushmta.set_delivery_rate(delivery, messages_per_second);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_set_rate(pushmta_engine.console_caller, bigint, double precision) IS
+    'Sets the rate of an open delivery, or removes it (null), for a signed-in user who may control it.';
+
 CREATE FUNCTION pushmta.set_delivery_weight(delivery bigint, weight integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable

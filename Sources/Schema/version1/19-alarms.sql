@@ -138,6 +138,26 @@ COMMENT ON FUNCTION pushmta_engine.recall_alarms() IS
     'The alarms of second deliveries of recalls that could not be sent, until the recall is repeated. A day later their texts are of no '
     'use.';
 
+-- The tables that it reads are created later.
+CREATE FUNCTION pushmta_engine.experiment_alarms() RETURNS TABLE (severity text, code text, subject_kind text, subject text, text text,
+    remedy text, since timestamptz, delivery_id bigint) LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT 'warning', 'experiment_undecided', 'delivery', d.id::text,
+        format('its experiment has no winner, and %s messages wait for one%s', c.messages,
+            coalesce(' until ' || to_char(d.valid_until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"') || ', when they expire', '')),
+        format('choose it: pushmta delivery experiment winner %s VARIANT', d.id), e.decided_at, d.id
+    FROM experiment e
+    JOIN pushmta_engine.delivery d ON d.id = e.delivery_id AND d.started_at IS NOT NULL
+        AND d.state IN ('preparing', 'in_progress', 'paused')
+    JOIN experiment_cell c ON c.delivery_id = e.delivery_id AND c.cell = 9 AND c.messages > 0
+    WHERE e.winner IS NULL AND e.decided_at IS NOT NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.experiment_alarms() IS
+    'The alarms of experiments without a sure winner whose rest waits until a person chooses.';
+
 -- Each branch returns the same columns. It reads the view of its subject where there is one, so that a fact is defined once.
 CREATE VIEW pushmta.alarm AS
 -- Gateways and applications.
@@ -407,6 +427,8 @@ SELECT 'warning', 'delivery_returned', 'delivery', d.id::text,
 FROM pushmta_engine.delivery d WHERE d.state = 'editing' AND d.state_reason <> '' AND d.recurrence_of IS NULL
 UNION ALL
 SELECT x.severity, x.code, x.subject_kind, x.subject, x.text, x.remedy, x.since, x.delivery_id FROM pushmta_engine.recall_alarms() x
+UNION ALL
+SELECT x.severity, x.code, x.subject_kind, x.subject, x.text, x.remedy, x.since, x.delivery_id FROM pushmta_engine.experiment_alarms() x
 UNION ALL
 SELECT 'warning', 'recurrence_paused', 'delivery', r.delivery_id::text,
     'it makes no further runs: ' || replace(r.reason, E'\n', '; '),

@@ -26,9 +26,10 @@ CREATE FUNCTION pushmta_engine.is_audited(kind text, done text, subject text, de
                 OR a.who <> session_user AND (split_part(a.action, '.', 1) = kind
                     OR kind = 'rate' AND a.action IN ('application.add', 'application.copy', 'application.change', 'account.change')
                     OR kind = 'application' AND is_audited.detail = 'credential_id' AND a.action = 'credential.set'))
-            -- A rate set while its delivery is created, begins to follow a signal or is a run, and what the console sets up for an
-            -- analysis, a start or a proof.
-            OR kind = 'rate' AND is_audited.subject = 'delivery ' || a.subject AND a.action IN ('delivery.add', 'delivery.follow')
+            -- A rate set while its delivery is created, begins to follow a signal or is a run, one that the console sets, and what it
+            -- sets up for an analysis, a start or a proof.
+            OR kind = 'rate' AND is_audited.subject = 'delivery ' || a.subject
+                AND a.action IN ('delivery.add', 'delivery.follow', 'delivery.rate')
             OR kind = 'rate' AND done = 'add' AND a.action = 'recurrence.run'
             OR a.who <> session_user AND a.action IN ('delivery.analyze', 'delivery.start', 'delivery.request', 'delivery.proof')
                 AND (kind = 'delivery' AND done IN ('add', 'proof', 'weight') OR kind = 'rate' AND is_audited.subject LIKE 'delivery %')

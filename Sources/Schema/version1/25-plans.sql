@@ -558,8 +558,8 @@ BEGIN
     tried := result.sent + result.failed + result.unknown;
     words := guard_words('have failed', result.failed, tried, rule.max_failed);
     IF words IS NULL AND rule.max_token_errors IS NOT NULL THEN
-        words := guard_words('had a bad push token', (SELECT count(*) FROM token_event e
-            WHERE e.delivery_id = delivery AND e.kind = 'invalid' AND e.created_at >= rule.opened_at), tried, rule.max_token_errors);
+        words := guard_words('had a bad push token', (SELECT v.token_errors FROM pushmta.delivery_wave v
+            WHERE v.delivery_id = delivery AND v.number = wave), tried, rule.max_token_errors);
     END IF;
     IF words IS NULL AND rule.max_opt_outs IS NOT NULL THEN
         words := guard_words('were followed by an opt-out', wave_opt_outs(delivery, wave, rule.opened_at), tried, rule.max_opt_outs);
@@ -1227,17 +1227,24 @@ SELECT w.delivery_id, w.number, trim_scale(round((w.share * 100)::numeric, 6)) A
         WHEN w.opened_at IS NOT NULL THEN 'open' ELSE 'waiting' END AS state,
     w.opened_at, coalesce(r.sent, 0) + w.folded_sent AS sent, coalesce(r.failed, 0) + w.folded_failed AS failed,
     coalesce(r.unknown, 0) + w.folded_unknown AS unknown, w.held_at,
-    coalesce(r.planned, 0) AS planned, r.last_at
+    coalesce(r.planned, 0) AS planned, r.last_at, coalesce(t.errors, 0) AS token_errors
 FROM pushmta_engine.delivery_wave w
 JOIN pushmta_engine.delivery d ON d.id = w.delivery_id
 LEFT JOIN LATERAL (SELECT sum(p.sent)::bigint AS sent, sum(p.failed)::bigint AS failed, sum(p.unknown)::bigint AS unknown,
         sum(p.size) FILTER (WHERE p.state = 'planned' AND isfinite(p.not_before))::bigint AS planned,
         max(p.not_before) FILTER (WHERE p.state = 'planned' AND isfinite(p.not_before)) AS last_at
-    FROM pushmta_engine.delivery_part p WHERE p.delivery_id = w.delivery_id AND p.wave = w.number) r ON w.opened_at IS NOT NULL;
+    FROM pushmta_engine.delivery_part p WHERE p.delivery_id = w.delivery_id AND p.wave = w.number) r ON w.opened_at IS NOT NULL
+-- A refusal of a token that has never worked, such as BadDeviceToken, is only a soft error of it.
+LEFT JOIN LATERAL (SELECT count(*) AS errors FROM pushmta_engine.token_event e
+    WHERE e.delivery_id = w.delivery_id AND e.kind IN ('invalid', 'soft_error') AND e.created_at >= w.opened_at
+        AND e.created_at < coalesce((SELECT n.opened_at FROM pushmta_engine.delivery_wave n
+            WHERE n.delivery_id = w.delivery_id AND n.number = w.number + 1), 'infinity')) t
+    ON w.opened_at IS NOT NULL AND w.max_token_errors IS NOT NULL;
 COMMENT ON VIEW pushmta.delivery_wave IS
     'The waves of deliveries: their size, when they begin, their guards, and what has become of their messages. state: waiting, open, '
     'passed (it kept to its guards, or was resumed), held (it did not: the delivery is paused). held_at: when it did not keep to them. '
-    'planned: messages of an open wave that wait for their time; last_at: when the last of them leave. While those of a scheduled '
+    'planned: messages of an open wave that wait for their time; last_at: when the last of them leave. token_errors: messages whose push '
+    'token the gateway refused since the wave began, if it has a guard against them. While those of a scheduled '
     'delivery are not made, messages is what its last analysis counted.';
 
 -- The same, as documents that set_plan and set_service_hours accept.

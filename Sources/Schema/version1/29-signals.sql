@@ -351,16 +351,31 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_drop_signal(pushmta_engine.console_caller, text) IS
     'Removes a health signal that no open delivery follows, for a signed-in administrator.';
 
+CREATE FUNCTION pushmta_engine.field_number(value double precision) RETURNS text LANGUAGE sql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    -- 1.125 could be thousands, so a form has it as 1.1250.
+    SELECT n.text || CASE WHEN n.text ~ '^[1-9][0-9]{0,2}[.][0-9]{3}$' THEN '0' ELSE '' END
+    FROM (SELECT trim_scale(value::numeric)::text) n(text) $$;
+COMMENT ON FUNCTION pushmta_engine.field_number(double precision) IS 'A number as the text of a field of a form.';
+
 CREATE FUNCTION pushmta_engine.console_follow_fields(delivery bigint) RETURNS jsonb LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT coalesce((SELECT jsonb_build_object('follow.said', 'yes', 'follow.signal', s.name) || (
-            -- 1.125 could be thousands, so the form has it as 1.1250.
-            SELECT jsonb_object_agg(v.name, n.text || CASE WHEN n.text ~ '^[1-9][0-9]{0,2}[.][0-9]{3}$' THEN '0' ELSE '' END)
-            FROM (VALUES ('follow.target', f.target), ('follow.floor', f.floor), ('follow.ceiling', f.ceiling)) v(name, value)
-            CROSS JOIN LATERAL (SELECT trim_scale(v.value::numeric)::text) n(text))
+    SELECT coalesce((SELECT jsonb_build_object('follow.said', 'yes', 'follow.signal', s.name, 'follow.target', field_number(f.target),
+            'follow.floor', field_number(f.floor), 'follow.ceiling', field_number(f.ceiling))
         FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = console_follow_fields.delivery), '{}') $$;
 COMMENT ON FUNCTION pushmta_engine.console_follow_fields(bigint) IS
     'The fields of a draft that say which signal a delivery follows; none if it follows none.';
+
+CREATE FUNCTION pushmta_engine.console_limit_fields(fields jsonb, delivery bigint) RETURNS jsonb LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT CASE WHEN f.follow <> '{}' THEN f.kept || f.follow
+        ELSE f.kept - 'settings.messages_per_second' || coalesce((
+            SELECT jsonb_build_object('settings.messages_per_second', field_number(r.messages_per_second)) FROM rate_limit r
+            WHERE r.delivery_id = console_limit_fields.delivery AND r.messages_per_second < 'Infinity'), '{}') END
+    FROM (SELECT fields - ARRAY['follow.said', 'follow.signal', 'follow.target', 'follow.floor', 'follow.ceiling'] AS kept,
+        console_follow_fields(console_limit_fields.delivery) AS follow) f $$;
+COMMENT ON FUNCTION pushmta_engine.console_limit_fields(jsonb, bigint) IS
+    'The fields of a draft with the rate that its delivery has now, or the signal that it follows.';
 
 CREATE FUNCTION pushmta_engine.console_follow(caller pushmta_engine.console_caller, delivery bigint, signal text,
     target double precision, floor double precision, ceiling double precision) RETURNS void LANGUAGE plpgsql SECURITY DEFINER

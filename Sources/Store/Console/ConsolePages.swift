@@ -203,14 +203,26 @@ extension Store {
         return try result.one { row in DeliveryFunnel(received: try row.int64(), clicked: try row.int64()) }
     }
 
-    /// The outcomes of some deliveries' messages, by name of the application.
+    /// The outcomes of some deliveries' messages, by name of the application: those of the statistics, and those of parts
+    /// that are not counted there yet.
     package func outcomesByApplication(deliveries ids: [Int64]) async throws -> [ApplicationOutcomes] {
         let result = try await query(
             """
-            SELECT coalesce(s.application, ''), sum(s.sent)::bigint, sum(s.failed)::bigint,
-                sum(s.ignored + s.not_applicable + s.canceled + s.unknown)::bigint, sum(s.received_unique)::bigint,
-                sum(s.clicked_unique)::bigint
-            FROM pushmta.delivery_statistics_by_application s WHERE s.delivery_id = ANY($1) GROUP BY 1 ORDER BY 1
+            SELECT coalesce(s.application, ''), sum(s.sent)::bigint, sum(s.failed)::bigint, sum(s.other)::bigint,
+                sum(s.received)::bigint, sum(s.clicked)::bigint
+            FROM (
+                SELECT s.application, s.sent, s.failed, s.ignored + s.not_applicable + s.canceled + s.unknown AS other,
+                    s.received_unique AS received, s.clicked_unique AS clicked
+                FROM pushmta.delivery_statistics_by_application s WHERE s.delivery_id = ANY($1)
+                UNION ALL
+                SELECT a.name, p.sent, p.failed + CASE WHEN p.rest_status = 2 THEN r.rest ELSE 0 END,
+                    p.ignored + p.not_applicable + p.canceled + p.unknown
+                        + CASE WHEN p.rest_status <> 2 THEN r.rest ELSE 0 END, 0, 0
+                FROM pushmta_engine.open_part p JOIN pushmta_engine.application a ON a.id = p.application_id
+                CROSS JOIN LATERAL (SELECT p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable
+                    - p.canceled - p.unknown AS rest) r
+                WHERE p.delivery_id = ANY($1)
+            ) s GROUP BY 1 HAVING sum(s.sent + s.failed + s.other + s.received + s.clicked) > 0 ORDER BY 1
             """,
             [.int64Array(ids)]
         )

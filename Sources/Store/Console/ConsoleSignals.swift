@@ -1,7 +1,8 @@
 import PostgresClient
 import PushCore
 
-/// Changes of health signals by signed-in users; the same transaction writes each to the audit log.
+/// Changes of health signals and of deliveries' rates by signed-in users; the same transaction writes each to the audit
+/// log.
 extension Store {
     /// Defines a health signal, or changes it.
     package func setHealthSignal(_ signal: HealthSignal, by actor: ConsoleActor) async throws {
@@ -36,5 +37,22 @@ extension Store {
                 follow.map { .double($0.floor) } ?? .null, follow.map { .double($0.ceiling) } ?? .null,
             ]
         )
+    }
+
+    /// Sets how many messages of a delivery may leave each second; nil: no limit of its own.
+    package func setRate(ofDelivery id: Int64, _ rate: Double?, by actor: ConsoleActor) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_set_rate(\(ConsoleActor.caller), $5, $6)",
+            actor.values + [.int64(id), rate.map(PostgresValue.double) ?? .null]
+        )
+    }
+
+    /// How many messages of a delivery may leave each second; nil if it has no limit of its own.
+    package func rate(ofDelivery id: Int64) async throws -> Double? {
+        let result = try await query(
+            "SELECT messages_per_second FROM pushmta.rate_limit WHERE scope = 'delivery' AND name = $1::bigint::text",
+            [.int64(id)]
+        )
+        return try result.oneOrNil { try $0.double() }
     }
 }

@@ -162,6 +162,27 @@ extension Store {
         )
     }
 
+    /// How many reports about tokens ``undoTokenEffects(ofDelivery:most:by:)`` would undo.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    package func tokenEffects(ofDelivery id: Int64, by actor: ConsoleActor) async throws -> Int64 {
+        let result = try await query(
+            "SELECT pushmta_engine.console_token_effects(\(ConsoleActor.caller), $5)",
+            actor.values + [.int64(id)]
+        )
+        return try result.one { try $0.int64() }
+    }
+
+    /// Undoes some of what the answers to a delivery's messages did to tokens, for a signed-in user, and logs it. Returns
+    /// how many reports it undid; it has undone all if that is less than `most`.
+    package func undoTokenEffects(ofDelivery id: Int64, most: Int32, by actor: ConsoleActor) async throws -> Int64 {
+        let result = try await query(
+            "SELECT pushmta_engine.console_undo_tokens(\(ConsoleActor.caller), $5, $6)",
+            actor.values + [.int64(id), .int32(most)]
+        )
+        return try result.one { try $0.int64() }
+    }
+
     /// The time limit of forgetting: it searches the targets of all stored deliveries, which takes longer than a page.
     private static let forgettingTime = "60s"
 

@@ -17,6 +17,8 @@ package struct DeliverySubject: Sendable, Hashable {
     package let validitySeconds: Double
     /// When its messages expire; nil if that depends on its start.
     package let validUntil: DatabaseTime?
+    /// Whether it is a proof, which goes to seed addresses only.
+    package let isProof: Bool
 
     init(_ row: inout RowReader) throws {
         content = try row.text()
@@ -33,6 +35,7 @@ package struct DeliverySubject: Sendable, Hashable {
         priority = try row.int16()
         validitySeconds = try row.double()
         validUntil = try row.timeOrNil()
+        isProof = try row.bool()
     }
 }
 
@@ -45,7 +48,7 @@ extension Store {
             """
             SELECT d.content::text, t.target_kind = 'explicit', t.target_filter, t.has_target_sql, t.exclusion_lists, t.seeds,
                 t.one_per_user, d.created_by, d.started_by, d.priority, extract(epoch FROM d.validity)::double precision,
-                CASE WHEN d.starts_approved THEN d.ends_at ELSE coalesce(d.valid_until, d.ends_at) END
+                CASE WHEN d.starts_approved THEN d.ends_at ELSE coalesce(d.valid_until, d.ends_at) END, d.proof
             FROM pushmta_engine.delivery d JOIN pushmta.delivery_targeting t ON t.delivery_id = d.id WHERE d.id = $1
             """,
             [.int64(id)]

@@ -37,6 +37,8 @@ package struct DeliveryWaveRow: Sendable, Hashable {
     package let planned: Int64
     /// When the last of these leave.
     package let lastAt: DatabaseTime?
+    /// Its messages whose push token the gateway refused; 0 without a guard against them.
+    package let tokenErrors: Int64
 
     init(_ row: inout RowReader) throws {
         number = try row.int16()
@@ -56,12 +58,13 @@ package struct DeliveryWaveRow: Sendable, Hashable {
         heldAt = try row.timeOrNil()
         planned = try row.int64()
         lastAt = try row.timeOrNil()
+        tokenErrors = try row.int64()
     }
 
     static let columns = """
         w.number, w.percent::double precision, w.count, w.starts_at, extract(epoch FROM w.starts_after)::double precision, w.max_failed,
             w.max_token_errors, w.max_opt_outs, w.messages, w.state, w.opened_at, w.sent, w.failed, w.unknown,
-            w.held_at, w.planned, w.last_at
+            w.held_at, w.planned, w.last_at, w.token_errors
         """
 
     /// What was set.

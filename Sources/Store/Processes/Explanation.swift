@@ -151,7 +151,7 @@ extension Store {
                 WHEN 'delivery' THEN 'pushmta delivery rate ' || r.name ELSE format('pushmta rate set %s %s', r.scope, r.name) END END,
             r.in_use AND r.messages_per_second < 'Infinity',
             concat_ws('; ', CASE WHEN r.cut_at > now() - interval '2 minutes' THEN 'halved, and growing again: ' || r.cut_reason END,
-                CASE WHEN g.signal IS NOT NULL THEN format('it follows the signal %s: %s', g.signal, g.state) END)
+                CASE WHEN g.signal IS NOT NULL THEN format('it follows the signal %s: %s', g.signal, replace(g.state, 'at_', 'at its ')) END)
         FROM pushmta.rate_limit r LEFT JOIN pushmta.delivery_signal g ON r.scope = 'delivery'
             AND g.delivery_id = (SELECT coalesce(d.parent_delivery_id, d.id) FROM pushmta_engine.delivery d WHERE d.id = $1::bigint)
         WHERE r.scope = 'delivery' AND r.name = (SELECT coalesce(d.parent_delivery_id, d.id)::text

@@ -134,8 +134,10 @@ enum ReasonMeanings {
         uniquingKeysWith: { first, _ in first }
     )
 
-    /// The explanation of a recorded reason, found by the whole reason or by the word before its colon.
+    /// The explanation of a recorded reason, found by the whole reason or by the word before its colon. What Adobe
+    /// Campaign does about it is for those who move from there, and contradicts what the page shows.
     static func explanation(of reason: String) -> String? {
-        byReason[reason] ?? byReason[String(reason.prefix { $0 != ":" })]
+        let found = byReason[reason] ?? byReason[String(reason.prefix { $0 != ":" })]
+        return found?.replacing(#/ \(Adobe[^)]*\)/#, with: "")
     }
 }

@@ -69,6 +69,10 @@ struct ExplanationTests {
             follower.controller.handle(.sample(0.5, sent: nil, at: sample.at + .seconds(second)))
         }
         try await fixture.store.setRates(of: due, [follower])
+        try await fixture.sql("UPDATE pushmta_engine.delivery_signal SET state = 'at_floor'")
+        let floor = try #require(try await limits(fixture, .delivery(id))["delivery \(id): messages a second"])
+        #expect(floor.why == "it follows the signal load: at its floor")
+        try await fixture.sql("UPDATE pushmta_engine.delivery_signal SET state = 'rising'")
         let rising = try #require(try await limits(fixture, .delivery(id))["delivery \(id): signal load"])
         #expect(!rising.binds && rising.now == "0.5" && rising.why == "the signal 0.5 is below its target of 0.8")
     }
