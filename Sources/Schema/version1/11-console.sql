@@ -1334,8 +1334,8 @@ BEGIN
     RETURN proof;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_prove_draft(pushmta_engine.console_caller, bigint, integer, text, text, text[], jsonb, text[]) IS
-    'Sends a draft''s content to seed addresses, for a signed-in user. Returns the proof, which is a delivery of its own. That of a changed '
-    'draft of a recurring delivery leaves what its runs say as it is.';
+    'Sends a draft''s content to seed addresses, for a signed-in user. Returns the proof, which is a delivery of its own. That of a '
+    'changed draft of a recurring delivery leaves what its runs say as it is.';
 
 CREATE FUNCTION pushmta_engine.console_start_draft(caller pushmta_engine.console_caller, draft bigint, expected integer, content text,
     filter text, exclude text[], settings jsonb, start_at timestamptz, analyzes boolean DEFAULT false, requests boolean DEFAULT false)
