@@ -77,7 +77,7 @@ import Testing
             ("/deliveries/\(delivery)/reject", "/deliveries/\(delivery)"),
             ("/deliveries/\(delivery)/pause?below=3", "/deliveries/\(delivery)?below=3"),
             ("/deliveries/several", "/deliveries"),
-            ("/alarms/7/acknowledge", "/alarms"), ("/quarantine/7/lift", "/quarantine"),
+            ("/alarms/7/acknowledge", "/alarms"),
         ] {
             let answer = try await admin.get(address)
             #expect(answer.status == .seeOther && answer.headers[.location] == page, "\(address)")
