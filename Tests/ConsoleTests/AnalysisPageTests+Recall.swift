@@ -19,7 +19,7 @@ extension AnalysisPageTests {
     @Test func aDeliveryIsRecalled() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
-        #expect(try await mia.get("\(draft)/content").text.contains("Give a collapse_id here"))
+        #expect(try await mia.get("\(draft)/content").text.contains(Catalogue.english[.keyReplaceable]))
         let id = try await analyse(mia, draft)
         try await prepare(site, AnalysisFindings())
         let path = "/deliveries/\(id)"

@@ -183,7 +183,7 @@ import Testing
         let facts = try await DeliveryFacts.read(site.admin, id, daysBelow: .max)
         let view = DeliveryView(facts: facts, rate: 5, isLater: false, catalogue: .english, meanings: { _ in nil })
         let left = try #require(view.timeLeft(5))
-        #expect(left.contains(/^at least (59 min|1 h) .*: [34] messages wait for their time$/), "\(left)")
+        #expect(left.contains(/^at least (59 min|1 h) .*: \d messages wait for their time$/), "\(left)")
         await site.close()
     }
 

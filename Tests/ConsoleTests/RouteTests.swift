@@ -77,7 +77,7 @@ import Testing
             ("/deliveries/\(delivery)/reject", "/deliveries/\(delivery)"),
             ("/deliveries/\(delivery)/pause?below=3", "/deliveries/\(delivery)?below=3"),
             ("/deliveries/several", "/deliveries"),
-            ("/alarms/7/acknowledge", "/alarms"), ("/quarantine/7/lift", "/quarantine"),
+            ("/alarms/7/acknowledge", "/alarms"),
         ] {
             let stranger = try await site.ask(.post, address)
             #expect(stranger.headers[.location] == "/sign-in?next=\(SignIn.encoded(address))", "\(address)")

@@ -32,14 +32,6 @@ package struct OutcomeHour: Sendable, Hashable {
     }
 }
 
-/// A count with its name; counting may have stopped at a limit.
-package struct BoundedCount: Sendable, Hashable {
-    /// What was counted.
-    package let name: String
-    /// How many, at least.
-    package let count: Int64
-}
-
 /// What devices reported about a delivery's messages.
 package struct DeliveryFunnel: Sendable, Hashable {
     /// Messages that a device reported as received.
