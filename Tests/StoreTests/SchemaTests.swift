@@ -108,7 +108,8 @@ struct SchemaTests {
         try #require(try isThere.int64(0, 0) == 1, "install postgresql-*-plpgsql-check, as ./Deploy/test does")
         try await connection.run(script: "CREATE EXTENSION plpgsql_check")
         let results = try await connection.execute(PostgresStatement(Self.checkSQL, prepare: false))
-        #expect(try (0..<results.rowCount).map { try results.text($0, 0) } == [])
+        let findings = try (0..<results.rowCount).map { try results.text($0, 0) }
+        #expect(findings == [], "\(findings.joined(separator: "\n"))")
         let checked = try await connection.execute(
             PostgresStatement("SELECT count(*) FROM (\(Self.functionsSQL)) f", prepare: false)
         )

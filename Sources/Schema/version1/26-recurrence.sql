@@ -606,10 +606,10 @@ CREATE FUNCTION pushmta_engine.console_edit_recurring(caller pushmta_engine.cons
     applications text[], fields jsonb) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    who text := console_composer(caller);
     holder text;
     made bigint;
 BEGIN
+    PERFORM console_composer(caller);
     PERFORM lock_recurrence(delivery);
     PERFORM require_recurring(delivery);
     IF NOT 'edit' = ANY(console_actions(caller, delivery)) THEN
