@@ -266,6 +266,22 @@ struct CombinedSettingsTests {
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.rate_limit WHERE delivery_id = \(id)") == 0)
     }
 
+    @Test("A start that was moved comes back to the draft in the zone that was chosen, or in the service's")
+    func startZone() async throws {
+        let fixture = try await StoreFixture.make()
+        for (fields, at, zone) in [
+            ("{}", "2036-01-02T20:00", "Europe/Berlin"),
+            (#"{"start.zone": "Asia/Kolkata"}"#, "2036-01-03T00:30", "Asia/Kolkata"),
+            (#"{"start.zone": "Mars/Olympus"}"#, "2036-01-02T19:00", "UTC"),
+        ] {
+            let same = """
+                SELECT count(*) FROM pushmta_engine.console_start_fields('\(fields)', '2036-01-02 19:00+00', 'Europe/Berlin') f
+                WHERE f = '{"start.when": "later", "start.at": "\(at)", "start.zone": "\(zone)"}'
+                """
+            #expect(try await fixture.sql(same) == 1, "\(zone)")
+        }
+    }
+
     @Test("A draft made of a delivery follows its signal, in place of a rate, and has its variants")
     func duplicated() async throws {
         let fixture = try await StoreFixture.make()

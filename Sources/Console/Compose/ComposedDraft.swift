@@ -38,8 +38,8 @@ struct ComposedDraft: Sendable {
     private(set) var moments: [String: ZonedMoment] = [:]
     /// When they were read.
     private(set) var readAt: DatabaseTime?
-    /// Why its delivery came back; "" if somebody has taken it back, nil if it has not been started.
-    private(set) var returned: String?
+    /// Why its delivery came back, and why an earlier version did; nil if it has not been started.
+    private(set) var returned: (reason: String, earlier: String)?
     /// The recurring delivery that it changes; nil if its delivery does not recur.
     private(set) var recurrence: RecurrenceStanding?
 

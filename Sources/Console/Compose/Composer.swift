@@ -176,9 +176,16 @@ struct Composer: Sendable {
     }
 
     /// That the delivery of a draft came back, and why, or that it recurs; nothing if neither is so.
-    private func returned(_ draft: ConsoleDraft, _ reason: String?, _ standing: RecurrenceStanding?) -> PageValues {
-        guard let id = draft.deliveryID, reason != nil || standing != nil else { return [:] }
-        let why = Figures.inZone((reason ?? "").split(whereSeparator: \.isNewline).joined(separator: "; "))
+    private func returned(
+        _ draft: ConsoleDraft,
+        _ why: (reason: String, earlier: String)?,
+        _ standing: RecurrenceStanding?
+    ) -> PageValues {
+        guard let id = draft.deliveryID, why != nil || standing != nil else { return [:] }
+        func line(_ text: String) -> String {
+            Figures.inZone(text.split(whereSeparator: \.isNewline).joined(separator: "; "))
+        }
+        let (why, earlier) = (line(why?.reason ?? ""), line(why?.earlier ?? ""))
         let number = "\(id)"
         var all: [String] = []
         if !why.isEmpty { all.append(catalogue.text(.draftReturned, number, why)) }
@@ -186,6 +193,7 @@ struct Composer: Sendable {
             all += [catalogue.text(.draftRecurs, number), standing.words(catalogue)]
         } else if why.isEmpty {
             all.append(catalogue.text(.draftTakenBack, number))
+            if !earlier.isEmpty { all.append("\(catalogue[.earlierReturn]) \(earlier)") }
         }
         let words = all.joined(separator: " ")
         return ["returned": .group(["returnedWords": .text(words), "returnedPath": .text("/deliveries/\(id)")])]

@@ -524,7 +524,9 @@ BEGIN
         jsonb_populate_record(NULL::pushmta_engine.console_draft, d.draft || jsonb_build_object('changed_at', now(),
             -- The rate, the signal and the start may have been changed on the delivery's page.
             'fields', console_limit_fields(d.draft -> 'fields', d.id)
-                || console_start_fields(d.draft -> 'fields', CASE WHEN NOT d.starts_approved THEN d.start_at END))) r
+                || console_start_fields(d.draft -> 'fields', CASE WHEN NOT d.starts_approved THEN d.start_at END,
+                    (SELECT min(v.time_zone) FROM delivery_application x JOIN application a ON a.id = x.application_id
+                        JOIN service v ON v.id = a.service_id WHERE x.delivery_id = d.id HAVING count(DISTINCT v.time_zone) = 1)))) r
     WHERE d.id = return_draft.delivery AND d.draft IS NOT NULL
     ON CONFLICT (id) DO NOTHING;
     UPDATE pushmta_engine.delivery d SET draft = NULL WHERE d.id = return_draft.delivery AND d.draft IS NOT NULL;

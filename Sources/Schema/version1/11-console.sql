@@ -1046,25 +1046,27 @@ COMMENT ON FUNCTION pushmta_engine.console_delivery_of_draft(pushmta_engine.cons
     'its author has it again.';
 
 CREATE FUNCTION pushmta_engine.console_returned(caller pushmta_engine.console_caller, deliveries bigint[])
-    RETURNS TABLE (delivery_id bigint, reason text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    RETURNS TABLE (delivery_id bigint, reason text, earlier text) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
     PERFORM console_composer(caller);
     -- One that was made only for proofs was never started.
-    RETURN QUERY SELECT d.id, CASE WHEN d.state_reason = '' THEN d.returned_because ELSE d.state_reason END
+    RETURN QUERY SELECT d.id, d.state_reason, d.returned_because
     FROM delivery d WHERE d.id = ANY(deliveries) AND d.state = 'editing' AND d.started_by <> '';
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_returned(pushmta_engine.console_caller, bigint[]) IS
     'Those of some deliveries that came back to their authors, and why, for a signed-in user who may compose; empty if somebody has taken '
-    'it back.';
+    'it back. earlier: why an earlier version came back.';
 
-CREATE FUNCTION pushmta_engine.console_start_fields(fields jsonb, start_at timestamptz) RETURNS jsonb LANGUAGE plpgsql STABLE
-    SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_start_fields(fields jsonb, start_at timestamptz, home_zone text) RETURNS jsonb LANGUAGE plpgsql
+    STABLE SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
+    zone text := usable_zone(coalesce(nullif(fields ->> 'start.zone', ''), home_zone, 'UTC'));
     kept timestamptz;
 BEGIN
     BEGIN
-        kept := (fields ->> 'start.at')::timestamp AT TIME ZONE coalesce(fields ->> 'start.zone', 'UTC');
+        kept := (fields ->> 'start.at')::timestamp AT TIME ZONE zone;
     EXCEPTION WHEN data_exception THEN
         -- What was typed is no time.
         kept := NULL;
@@ -1072,11 +1074,12 @@ BEGIN
     IF start_at IS NULL OR kept = start_at OR fields ->> 'start.when' IS NULL AND start_at <= now() THEN
         RETURN '{}'::jsonb;
     END IF;
-    RETURN jsonb_build_object('start.when', 'later', 'start.at', to_char(start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI'),
-        'start.zone', 'UTC');
+    RETURN jsonb_build_object('start.when', 'later', 'start.at', to_char(start_at AT TIME ZONE zone, 'YYYY-MM-DD"T"HH24:MI'),
+        'start.zone', zone);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_start_fields(jsonb, timestamptz) IS
-    'The fields of a draft that say the start of its delivery; none if the draft says it already, or the delivery starts at once.';
+COMMENT ON FUNCTION pushmta_engine.console_start_fields(jsonb, timestamptz, text) IS
+    'The fields of a draft that say the start of its delivery, in the zone that was chosen before or else the given one; none if the draft '
+    'says it already, or the delivery starts at once.';
 
 CREATE FUNCTION pushmta_engine.returned_because(wanted bigint) RETURNS text
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

@@ -298,7 +298,7 @@ CROSS JOIN LATERAL (SELECT CASE
     WHEN z.size <= r.above THEN ''
     WHEN a.id IS NULL THEN format('its %s messages need the approval of somebody who did not make it', z.size)
     WHEN a.digest <> (SELECT g.digest FROM pushmta_engine.delivery_digest g WHERE g.delivery_id = d.id)
-        THEN 'it was changed after its approval'
+        THEN 'it, or a rule of its service, was changed after its approval'
     -- A run starts when it is made, unless somebody moves it.
     WHEN abs(extract(epoch FROM CASE WHEN a.delivery_id = d.id THEN a.start_at ELSE d.created_at END - d.start_at)) > 60
         THEN 'its start is not the one that was approved'

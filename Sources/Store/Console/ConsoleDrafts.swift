@@ -114,15 +114,19 @@ extension Store {
         ).one { try $0.int64OrNil() }
     }
 
-    /// Why each of those deliveries of drafts came back that did; "" if somebody has taken it back.
-    package func returned(_ drafts: [ConsoleDraft], by actor: ConsoleActor) async throws -> [Int64: String] {
+    /// Why each of those deliveries of drafts came back that did: the present version ("": somebody has taken it back),
+    /// and the last one before it that did ("": none).
+    package func returned(_ drafts: [ConsoleDraft], by actor: ConsoleActor) async throws
+        -> [Int64: (reason: String, earlier: String)]
+    {
         let ids = drafts.compactMap(\.deliveryID)
         guard !ids.isEmpty else { return [:] }
         let result = try await query(
-            "SELECT r.delivery_id, r.reason FROM pushmta_engine.console_returned(\(ConsoleActor.caller), $5) r",
+            "SELECT r.delivery_id, r.reason, r.earlier FROM pushmta_engine.console_returned(\(ConsoleActor.caller), $5) r",
             actor.values + [.int64Array(ids)]
         )
-        return Dictionary(try all(result) { row in (try row.int64(), try row.text()) }, uniquingKeysWith: { $1 })
+        let rows = try all(result) { row in (try row.int64(), (reason: try row.text(), earlier: try row.text())) }
+        return Dictionary(rows, uniquingKeysWith: { $1 })
     }
 
     /// The delivery that ``removeConsoleDraft(_:by:)`` stops: one that came back to its author. Nil if there is none.
