@@ -812,6 +812,15 @@ import Testing
         await site.close()
     }
 
+    @Test func draftsAreDatedInTheZoneOfTheService() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.sql("UPDATE pushmta_engine.service SET time_zone = 'Asia/Kolkata'")
+        let (mia, draft) = try await saleDraft(site)
+        let row = try #require(try await mia.get("/compose").text.split(separator: "<tr>").first { $0.contains(draft) })
+        #expect(row.contains(/\d\d:\d\d Asia\/Kolkata/) && !row.contains("UTC"), "\(row)")
+        await site.close()
+    }
+
     @Test func marketingMayNotOperate() async throws {
         let site = try await ConsoleSite.start()
         let delivery = try await site.delivery()

@@ -94,7 +94,8 @@ struct Composer: Sendable {
             let id = try call.number("id")
             do {
                 let composed = try await responder.database.run { try await ComposedDraft.read($0, id, call.actor) }
-                return try await handle(call, composed)
+                let clock = try await clock(ofZone: composed.zone)
+                return try await Figures.$zone.withValue(clock) { try await handle(call, composed) }
             } catch is DraftChanged {
                 return changed(id, Step(rawValue: name) ?? .send)
             } catch let error as StoreError where error.sqlState == Self.changedState {
@@ -138,12 +139,12 @@ struct Composer: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let (drafts, returned, standings, choices) = try await responder.database.run { store in
+        let (drafts, returned, standings, choices, clock) = try await responder.database.run { store in
             let drafts = try await store.consoleDrafts(limit: Self.maxDrafts, by: call.actor)
             return (
                 drafts, try await store.returned(drafts, by: call.actor),
                 try await RecurrenceStanding.read(store, drafts.compactMap(\.deliveryID)),
-                try await store.composerChoices(by: call.actor)
+                try await store.composerChoices(by: call.actor), try await store.commonClock()
             )
         }
         let rows = drafts.map { draft -> PageValues in
@@ -151,7 +152,7 @@ struct Composer: Sendable {
             let values: PageValues = [
                 "path": .text(path(draft, .applications)), "id": .text("\(draft.id)"), "label": .text(name(draft)),
                 "applications": .text(draft.applications.joined(separator: ", ")), "owner": .text(draft.owner),
-                "changed": .text(Figures.minute(draft.changedAt)),
+                "changed": .text(Figures.$zone.withValue(clock) { Figures.minute(draft.changedAt) }),
             ]
             let standing = draft.deliveryID.flatMap { standings[$0] }
             return values.merging(self.returned(draft, reason, standing)) { own, _ in own }

@@ -396,7 +396,7 @@ extension Composer {
     }
 
     /// The clock of a zone; nil for UTC, which needs none.
-    private func clock(ofZone zone: String) async throws -> ZoneClock? {
+    func clock(ofZone zone: String) async throws -> ZoneClock? {
         guard zone != ZoneMenu.utc else { return nil }
         return try await responder.database.run { try await $0.clock(ofZone: zone) }
     }
