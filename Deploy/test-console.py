@@ -242,6 +242,12 @@ class Browser:
     def has(self, words):
         until(f"{self.driver.current_url} says {words!r}", lambda: words in self.text())
 
+    def asks(self):
+        """Whether the page asks before it is left."""
+        return self.driver.execute_script(
+            "const event = new Event('beforeunload', { cancelable: true }); dispatchEvent(event); return event.defaultPrevented"
+        )
+
     def sign_in(self, user, password):
         self.driver.delete_all_cookies()
         self.open("/sign-in")
@@ -910,6 +916,19 @@ def test_analyse(site, browser):
     browser.open(f"/deliveries/{delivery}")
     browser.has("It starts as soon as it is approved")
     browser.judge_here("delivery-approval")
+    # It changes while somebody types: what was typed stays, and the page says so.
+    browser.open(f"/deliveries/{delivery}")
+    browser.has("Updates every 2 seconds")
+    check(not browser.asks(), "a page asks about nothing")
+    browser.find("#words").send_keys("Looks right")
+    check(browser.asks(), "a comment would be lost")
+    site.sql(f"SELECT pushmta.pause_delivery({delivery})")
+    browser.has("This delivery has changed")
+    check(browser.find("#words").get_attribute("value") == "Looks right", "a comment is lost")
+    browser.judge_here("delivery-changed")
+    site.sql(f"SELECT pushmta.resume_delivery({delivery})")
+    browser.find("#page-changed button").click()
+    until("the page is loaded again", lambda: browser.find("#words").get_attribute("value") == "")
     browser.find("#words").send_keys("Checked")
     browser.find("[formaction$='/approve']").click()
     browser.has("The delivery is approved")
@@ -920,7 +939,17 @@ def test_analyse(site, browser):
     site.sql("SELECT pushmta.set_approval_rule(v.name, NULL) FROM pushmta_engine.service v")
     browser.open(f"/deliveries/{delivery}/recall")
     browser.judge_here("delivery-recall")
+    check(not browser.asks(), "an empty form asks")
     browser.find("#field-reason").send_keys("Wrong price")
+    check(browser.asks(), "a reason would be lost")
+    # The session ends meanwhile.
+    browser.driver.delete_all_cookies()
+    browser.find("form.declare button.main").click()
+    browser.find("#user").send_keys("marketing")
+    browser.find("#password").send_keys(site.passwords["marketing"])
+    browser.find("button[type=submit]").click()
+    browser.has("What you typed is back")
+    check(browser.find("#field-reason").get_attribute("value") == "Wrong price", "a reason is lost")
     browser.find("form.declare button.main").click()
     browser.has("The delivery is recalled")
     check(site.state(delivery) == "recalled", f"it is {site.state(delivery)}")
@@ -1282,6 +1311,7 @@ def test_experiment(site, browser):
     browser.find("[name='experiment.undecided'] option[value=wait]").click()
     browser.find("main form button.main").click()
     browser.has("The shares add up to more than 100 %")
+    check(browser.asks(), "what was refused would be lost")
     browser.judge_here("experiment-wrong")
     share(1, "30")
     browser.find("[name='experiment.hours']").send_keys("2")

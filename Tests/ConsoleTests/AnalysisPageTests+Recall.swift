@@ -192,10 +192,12 @@ extension AnalysisPageTests {
         let page = try await operate.get(path).text
         #expect(page.firstMatch(of: /name="body"[^>]*maxlength/) == nil, "\(page)")
         #expect(page.contains("field-body-count") && page.contains("compose.js"), "\(page)")
+        // The script asks before what a refused form shows is dropped, and puts back what was sent after the session's end.
+        #expect(page.contains("id=\"typed-back\"") && !page.contains("data-answer"))
         var form = ["reason": "Wrong price", "mode": "replace", "title": "Sorry"]
         form["body"] = String(repeating: "a", count: 4_001)
         let refused = try await operate.post(path, form: form)
-        #expect(refused.status == .unprocessableContent)
+        #expect(refused.status == .unprocessableContent && refused.text.contains("data-answer"))
         let words = "A text has at most 4,000 characters, and this one has 4,001."
         #expect(refused.text.contains(#"<p class="field-problem">\#(words)"#), "\(refused.text)")
         form["body"] = String(repeating: "a", count: 3_000)

@@ -321,6 +321,7 @@ import Testing
         let asked = try await eve.get(path).text
         #expect(asked.contains("formaction=\"\(path)/approve\"") && !asked.contains("\(path)/request"))
         #expect(asked.contains("has to approve it before it leaves."))
+        #expect(asked.contains("id=\"page-changed\" role=\"status\" hidden>This delivery has changed."))
         // Its author has not asked for it yet.
         #expect(!asked.contains("One delivery waits for an approval"))
         #expect(try await !eve.get("/").text.contains("waits for an approval"))

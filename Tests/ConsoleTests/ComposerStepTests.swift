@@ -39,7 +39,7 @@ import Testing
             #expect(page.matches(of: /src="[^"]*compose\.js"/).count == 1, "\(step)")
         }
         let page = try await mia.get("\(draft)/when").text
-        let script = try #require(page.firstMatch(of: /src="([^"]*compose\.js)"/).map { String($0.1) })
+        let script = try #require(page.firstMatch(of: /src="([^"]*console\.js)"/).map { String($0.1) })
         #expect(try await mia.get(script).text.contains("beforeunload"))
         await site.close()
     }

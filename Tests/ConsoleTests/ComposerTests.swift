@@ -101,7 +101,12 @@ import Testing
             #expect(try await mia.get("\(draft)/\(step)").headers[.location] == "/deliveries/\(delivery)", "\(step)")
         }
         let late = try await mia.post("\(draft)/send", form: ["version": version, "go": "start"])
-        #expect(late.headers[.location] == "/deliveries/\(delivery)")
+        #expect(late.headers[.location] == "/deliveries/\(delivery)?done=unsaved")
+        let landed = try await mia.get("/deliveries/\(delivery)?done=unsaved").text
+        #expect(landed.contains("<p class=\"notice fair\" role=\"status\">Nothing was saved: the draft has become"))
+        // A second click on the start was not in vain.
+        let again = try await mia.post("\(draft)/start", form: ["version": version])
+        #expect(again.headers[.location] == "/deliveries/\(delivery)")
         #expect(try await mia.get("/compose/999/content").status == .notFound)
         let audit = try await site.session(.admin).get("/audit").text
         for words in ["began a draft", "changed a draft", "sent a proof", "started a delivery"] {

@@ -115,6 +115,8 @@ import Testing
         ]
         let kept = try await admin.post("/seeds/new", form: seed)
         #expect(kept.status == .unprocessableContent && kept.text.contains(long(3_980)), "\(kept.status)")
+        // The token or key of a person is not kept in the browser.
+        #expect(kept.text.matches(of: /name="wanted"[^>]* data-unkept/).count == 1)
         #expect(
             try await admin.post("/services/new", form: ["name": long(200), "label": long(500)]).status
                 != .contentTooLarge

@@ -42,6 +42,8 @@ struct FormField: Sendable {
     }
     /// What counts a line while it is typed.
     var counter: TextCounter?
+    /// Whether a browser keeps nothing of it, as it may be the push token or key of a person.
+    var isPersonal = false
     /// Whether it names the thing, which cannot be without.
     var isName = false
 
@@ -66,7 +68,7 @@ struct FormField: Sendable {
         let shown = typed.map { $0[name] ?? "" } ?? value
         var values: PageValues = [
             "name": .text(name), "label": .text(label), "isRequired": .flag(isRequired), "most": .text("\(maxLength)"),
-            "isCut": .flag(isCut),
+            "isCut": .flag(isCut), "isPersonal": .flag(isPersonal),
             "value": .text(shown), "isLine": .flag(false), "isFile": .flag(false), "isChoice": .flag(false),
             "isTick": .flag(false), "isWrong": .flag(problem != nil), "fieldProblem": .text(problem ?? ""),
             "isDescribed": .flag(problem != nil || !hint.isEmpty),

@@ -57,6 +57,10 @@ struct Composer: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/compose"
+    /// The word in the address of a delivery's page after a form of its former draft was sent.
+    static let unsaved = "unsaved"
+    /// The forms that make a draft a delivery.
+    private static let ends: Set<String> = ["start", "analyse"]
     /// The maximum size of a form. A payload has 4,096 bytes; in several locales and encoded as a form, that is about
     /// ten times as much.
     static let maxBytes = 300 << 10
@@ -104,7 +108,9 @@ struct Composer: Sendable {
                 // Somebody went back in the browser, or kept the address.
                 let delivery = try await responder.database.run { try await $0.delivery(ofDraft: id, by: call.actor) }
                 guard let delivery else { throw error }
-                return .redirect("/deliveries/\(delivery)")
+                // Whoever has sent a form is told that it was in vain, but not after a second click on the start.
+                let isInVain = method == .post && !Self.ends.contains(name)
+                return .redirect("/deliveries/\(delivery)" + (isInVain ? "?done=\(Self.unsaved)" : ""))
             }
         }
     }

@@ -12,9 +12,9 @@ struct DeliveryDetailPage: Sendable {
 
     /// Messages after an action, here or on a page that leads here, by the word in the address.
     private static let done: [String: Phrase] = [
-        TestPushPage.done: .testDone, Composer.started: .doneStart, DeliveryAction.pause.rawValue: .donePause,
-        DeliveryAction.resume.rawValue: .doneResume, DeliveryAction.stop.rawValue: .doneStop,
-        DeliveryAction.request.rawValue: .doneRequest,
+        TestPushPage.done: .testDone, Composer.started: .doneStart, Composer.unsaved: .draftIsDelivery,
+        DeliveryAction.pause.rawValue: .donePause, DeliveryAction.resume.rawValue: .doneResume,
+        DeliveryAction.stop.rawValue: .doneStop, DeliveryAction.request.rawValue: .doneRequest,
         DeliveryAction.reschedule.rawValue: .doneReschedule, DeliveryAction.edit.rawValue: .doneEdit,
         ApprovalDecision.approve.rawValue: .doneApprove, ApprovalDecision.reject.rawValue: .doneReject,
         ApprovalDecision.withdraw.rawValue: .doneWithdraw, DeliveryAction.recall.rawValue: .doneRecall,
@@ -345,6 +345,7 @@ struct DeliveryDetailPage: Sendable {
         if let said = said(call, facts.progress, values) {
             values["done"] = .text(catalogue[said])
             values["isDone"] = .flag(true)
+            values["isInVain"] = .flag(said == .draftIsDelivery)
         }
         return .page(
             ConsolePage(

@@ -69,6 +69,8 @@ struct PageRenderer: Sendable {
         values["title"] = .text(page.title)
         values["version"] = .text(version)
         values["files"] = .text(filesVersion)
+        // The script asks before what such a page shows of a form is dropped: it is not saved.
+        values["isAnswer"] = .flag(frame?.isForm ?? false)
         if let frame {
             values["frame"] = .group([
                 "user": .text(frame.session.user), "role": .text(catalogue.role(frame.session.role)),

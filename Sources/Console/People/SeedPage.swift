@@ -160,7 +160,8 @@ extension SeedPage {
                     kind: .text,
                     hint: catalogue[.seedWantedHint],
                     isRequired: true,
-                    maxLength: PushTokenForm.androidLength.upperBound
+                    maxLength: PushTokenForm.androidLength.upperBound,
+                    isPersonal: true
                 ),
                 line(Name.locale, .localeLabel, .seedLocaleHint, maxLength: 64),
                 line(Name.variables, .seedVariables, .seedVariablesHint, maxLength: 4_000),

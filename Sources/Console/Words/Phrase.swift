@@ -16,7 +16,7 @@ enum Phrase: String, Sendable, CaseIterable {
         busyText, conflictTitle,
         conflictText, failedTitle, failedText, backToNow, backToPage
     // Now.
-    case nowTitle, asOf, liveOn, livePause, liveResume, livePaused, liveLost, summaryWell,
+    case nowTitle, asOf, liveOn, livePause, liveResume, livePaused, liveLost, deliveryChanged, summaryWell,
         summaryWarnings, summaryCritical, summaryNoHost, figuresTitle, figureRate,
         figureRateUnit, figureFlight, figureFlightUnit, figureWaiting, figureWaitingUnit, figureSent, figureSentUnit,
         figureLatency, figureLatencyUnit, hourTitle, hourAgo, hourNow, hourPartial, chartEmpty, chartWords, chartBar,
@@ -220,8 +220,8 @@ enum Phrase: String, Sendable, CaseIterable {
     // The composer.
     case menuCompose, composeTitle, newDraft, draftLabel, draftLabelHint, startFrom, startEmpty, begin, draftsTitle,
         columnDraft, columnChanged, removeDraft, draftRemoved, noDrafts, unnamedDraft, draftChanged,
-        draftChangedText, draftOpen, typedBack, typedBackChanged, draftReturned, draftTakenBack, stepsLabel,
-        removeDraftTitle, removeDraftText, removeDraftStops,
+        draftChangedText, draftOpen, draftIsDelivery, typedBack, typedBackChanged, draftReturned, draftTakenBack,
+        stepsLabel, removeDraftTitle, removeDraftText, removeDraftStops,
         stepApplications, stepTarget, stepContent, stepPreview, stepSend, save, saveAndGoOn, saved, noApplications,
         filterField, filterHint, listsLabel, everybody, countLabel, countHint, countNobody, countMapping, countExcluded,
         countExcludedLists, countExact, countEstimated, countDevices, countLeftOut,
