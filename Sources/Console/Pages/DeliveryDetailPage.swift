@@ -398,7 +398,7 @@ struct DeliveryDetailPage: Sendable {
             .values(call, progress, timed, mayAwait: approval.mayAwait, problem: refused)
         values.merge(schedule) { _, new in new }
         let (recalled, lasting) = try await responder.database.run { store in
-            (try await store.delivery(recalledBy: id), try await store.lastingRecall(ofDelivery: id))
+            (try await store.delivery(recalledBy: id), try await store.runningRecall(ofDelivery: id))
         }
         if let recalled {
             let isGivenUp = progress.state == .stopped && progress.startedAt == nil

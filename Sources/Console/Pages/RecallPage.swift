@@ -81,7 +81,7 @@ struct RecallPage: Sendable {
                 platforms: try await store.replaceablePlatforms(ofDelivery: id),
                 locales: ContentForm(values: values, platforms: []).localeNames,
                 payloadLimit: limits.min(),
-                child: try await store.lastingRecall(ofDelivery: id),
+                child: try await store.runningRecall(ofDelivery: id),
                 approvalAbove: try await store.approvalRules().filter { own.contains($0.service) }.map(\.above).min(),
                 before: before
             )

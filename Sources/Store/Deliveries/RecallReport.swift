@@ -50,7 +50,7 @@ extension Store {
     /// Recalls a delivery: nothing new is sent, and what was sent may be replaced or removed by a second delivery,
     /// whose id it returns.
     ///
-    /// Throws ``StoreError`` of code `notFound`, `conflict` if it was not started or is recalled already, or `invalid`
+    /// Throws ``StoreError`` of code `notFound`, `conflict` if it was not started or another recall of it is under way, or `invalid`
     /// without a reason or for a content that cannot be sent.
     ///
     /// - Parameter content: what takes the place of the messages, JSON; only with ``RecallMode/replace``.
@@ -96,10 +96,10 @@ extension Store {
         try await query("SELECT pushmta_engine.recalled_by($1)", [.int64(child)]).one { try $0.int64OrNil() }
     }
 
-    /// The delivery that replaces or removes the messages of another one, unless it was given up before it began: then
-    /// that one can be recalled again.
-    package func lastingRecall(ofDelivery id: Int64) async throws -> Int64? {
-        try await query("SELECT pushmta_engine.lasting_recall($1)", [.int64(id)]).one { try $0.int64OrNil() }
+    /// The delivery that replaces or removes the messages of another one; nil once it has ended: then that one can be
+    /// recalled again.
+    package func runningRecall(ofDelivery id: Int64) async throws -> Int64? {
+        try await query("SELECT pushmta_engine.running_recall($1)", [.int64(id)]).one { try $0.int64OrNil() }
     }
 
     /// The platforms on which a recall can replace the messages of a delivery.
