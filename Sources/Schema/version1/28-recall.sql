@@ -63,6 +63,13 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.replacing_content(jsonb, jsonb) IS
     'A content with the collapse id and the tag of another one, so that its messages replace those of the other.';
 
+CREATE FUNCTION pushmta_engine.replacing_text(delivery bigint, content text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT replacing_content(d.content, replacing_text.content::jsonb)::text FROM pushmta_engine.delivery d
+    WHERE d.id = replacing_text.delivery $$;
+COMMENT ON FUNCTION pushmta_engine.replacing_text(bigint, text) IS
+    'What replacing_content makes of a content for a delivery, so that the console checks it before the recall.';
+
 CREATE FUNCTION pushmta_engine.removing_content(deliveries bigint[]) RETURNS jsonb LANGUAGE sql IMMUTABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     -- The names under which their messages have them: _dId.

@@ -108,6 +108,12 @@ extension Store {
             .compactMap(Platform.init(rawValue:))
     }
 
+    /// A content for the messages that replace those of a delivery, as its recall completes it.
+    package func replacingContent(_ content: String, ofDelivery id: Int64) async throws -> String {
+        try await query("SELECT pushmta_engine.replacing_text($1, $2::text)", [.int64(id), .text(content)])
+            .one { try $0.text() }
+    }
+
     /// Lists messages of recalled deliveries for the deliveries that replace or remove them, up to this many parts.
     /// Returns whether there may be more.
     package func listRecalled(parts: Int = 20) async throws -> Bool {
