@@ -261,7 +261,8 @@ import Testing
             VALUES (\(recalled), 'replace', 'Wrong price', 'login', 'a', \(id))
             """
         )
-        #expect(try await mia.get("/approvals").text.contains("<span>Recall of delivery \(recalled): Wrong price</span>"))
+        let why = "<span>Recall of delivery \(recalled): Wrong price</span>"
+        #expect(try await mia.get("/approvals").text.contains(why))
         try await site.sql("DELETE FROM pushmta_engine.recall")
         // Its start, in the zone of its service, and the time of its plan.
         try await site.sql(
