@@ -161,7 +161,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.approval_of pushmta_engine.console_judge pushmta_engine.console_recall pushmta_engine.recall_of '
             'pushmta_engine.copy_source pushmta_engine.caps_of pushmta_engine.cap_holders pushmta_engine.returned_because '
             'pushmta_engine.approval_standings pushmta_engine.recalled_by pushmta_engine.replaceable_platforms '
-            'pushmta_engine.lasting_recall pushmta_engine.last_counts pushmta_engine.sending_forecast '
+            'pushmta_engine.running_recall pushmta_engine.replacing_text pushmta_engine.last_counts pushmta_engine.sending_forecast '
             'pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_choose_password pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end '
             'pushmta_engine.console_open_sessions '

@@ -195,15 +195,72 @@ extension AnalysisPageTests {
         // The script asks before what a refused form shows is dropped, and puts back what was sent after the session's end.
         #expect(page.contains("id=\"typed-back\"") && !page.contains("data-answer"))
         var form = ["reason": "Wrong price", "mode": "replace", "title": "Sorry"]
-        form["body"] = String(repeating: "a", count: 4_001)
+        // Each of both fields fits, but not the whole message. The counters name the same limit.
+        #expect(page.contains(#"data-limit="4096""#), "\(page)")
+        form["title"] = String(repeating: "a", count: 2_500)
+        form["body"] = String(repeating: "a", count: 2_500)
         let refused = try await operate.post(path, form: form)
         #expect(refused.status == .unprocessableContent && refused.text.contains("data-answer"))
-        let words = "A text has at most 4,000 characters, and this one has 4,001."
-        #expect(refused.text.contains(#"<p class="field-problem">\#(words)"#), "\(refused.text)")
+        let problem = /<p class="field-problem">The payload has at least 5[0-9]+ bytes[^<]*limit is 4096/.ignoresCase()
+        #expect(refused.text.firstMatch(of: problem) != nil, "\(refused.text)")
+        #expect(try await site.admin.recallReport(ofDelivery: id) == nil)
+        form["title"] = "Sorry"
         form["body"] = String(repeating: "a", count: 3_000)
         #expect(try await operate.post(path, form: form).status == .seeOther)
         let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
         #expect(try await site.admin.content(ofDelivery: child).contains(form["body"] ?? "-"), "nothing is cut")
+        await site.close()
+    }
+
+    /// A replacement with a mistake is no dead end.
+    @Test func aDeliveryIsRecalledAgainOnceItsReplacementHasEnded() async throws {
+        let site = try await ConsoleSite.start()
+        let id = try await site.admin.createDelivery(
+            NewDelivery(
+                label: "Sale",
+                applications: ["shop-ios"],
+                content: #"{"ios": {"title": "a", "collapse_id": "sale"}}"#
+            )
+        )
+        try await site.admin.startDelivery(id)
+        try await begin(site, id)
+        let operate = try await site.session(.operate)
+        let page = "/deliveries/\(id)"
+        // Nobody fills in a form that is refused then.
+        let carl = try await site.session(.marketing, name: "carl")
+        let barred = try await carl.get("\(page)/recall").text
+        #expect(barred.contains(Catalogue.english[.recallNotYours]) && !barred.contains(#"name="reason""#), "\(barred)")
+        var form = ["reason": "Wrong price", "mode": "replace", "title": "Sorry", "body": ""]
+        #expect(try await operate.post("\(page)/recall", form: form).status == .seeOther)
+        let child = try #require(try await site.admin.recallReport(ofDelivery: id)?.child)
+        let second = try await operate.get("/deliveries/\(child)").text
+        #expect(second.contains("Reason: <bdi>Wrong price</bdi>"), "\(second)")
+        let ofSecond = try await operate.get("/deliveries/\(child)/recall").text
+        #expect(ofSecond.contains("so it is not recalled itself"), "\(ofSecond)")
+        #expect(!ofSecond.contains(#"name="reason""#))
+        #expect(ofSecond.contains(#"<a href="\#(page)">"#), "\(ofSecond)")
+        #expect(try await operate.post("/deliveries/\(child)/recall", form: form).status == .conflict)
+        // While it is under way, it is stopped first.
+        try await begin(site, child)
+        let early = try await operate.get("\(page)/recall").text
+        #expect(early.contains(#"<a href="/deliveries/\#(child)/stop">"#), "\(early)")
+        #expect(!early.contains(#"name="reason""#))
+        try await site.sql(
+            "UPDATE pushmta_engine.delivery SET state = 'finished', finished_at = now() WHERE id = \(child)"
+        )
+        #expect(try await operate.get(page).text.contains(#"href="\#(page)/recall">Recall again</a>"#))
+        let ended = try await operate.get("/deliveries/\(child)").text
+        #expect(ended.contains(#"<a href="\#(page)/recall">Recall delivery \#(id) again</a>"#), "\(ended)")
+        let again = try await operate.get("\(page)/recall").text
+        #expect(again.contains("Delivery \(child) has already replaced or removed messages."), "\(again)")
+        #expect(again.contains(#"value="Sorry""#) && !again.contains(#"value="stop""#), "\(again)")
+        form["title"] = "Truly sorry"
+        form["reason"] = "Typo"
+        #expect(try await operate.post("\(page)/recall", form: form).status == .seeOther)
+        let corrected = try await operate.get(page).text
+        #expect(corrected.contains("Typo") && !corrected.contains("Wrong price"), "\(corrected)")
+        // The reason is that of the present recall, not of the first one.
+        #expect(try await !operate.get("/deliveries/\(child)").text.contains("Reason: <bdi>"))
         await site.close()
     }
 

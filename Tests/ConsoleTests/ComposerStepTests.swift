@@ -247,6 +247,32 @@ import Testing
             let page = try await mia.get("\(draft)/start?when=now").text
             #expect(page.contains("confirm-title") && page.contains(words) == text.isEmpty, "\(name): \(page)")
         }
+        // A key of one platform is enough for that one.
+        try await site.admin.createAccount(name: "fcm", connector: .androidV1, host: "localhost", port: 443)
+        try await site.admin.createApplication(
+            NewApplication(
+                service: "shop",
+                name: "shop-android",
+                platform: .android,
+                integrationKey: "android-key",
+                bundleID: "com.shop",
+                account: "fcm"
+            )
+        )
+        try await site.sql(
+            "UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential)"
+        )
+        let both = ["label": "Sale", "application.shop-ios": "on", "application.shop-android": "on"]
+        let chosen = both.merging(["version": try await version(mia, "\(draft)/applications")]) { _, new in new }
+        _ = try await mia.post("\(draft)/applications", form: chosen)
+        let form = [
+            "version": try await version(mia, "\(draft)/content"), "go": "stay", "ios.title": "Hello",
+            "ios.collapse_id": "sale", "android.title": "Hello",
+        ]
+        _ = try await mia.post("\(draft)/content", form: form)
+        let page = try await mia.get("\(draft)/start?when=now").text
+        #expect(page.contains("It can replace the messages on iOS, not on Android: "), "\(page)")
+        #expect(page.contains("has no tag (Android)."))
         await site.close()
     }
 

@@ -251,6 +251,19 @@ import Testing
             #expect(page.contains(words), "\(words)")
         }
         #expect(!page.contains("need the approval"), "the list is about nothing else")
+        // Who approves a replacement reads why.
+        let recalled = try await site.admin.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+        )
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.recall (delivery_id, mode, reason, kind, name, child_id)
+            VALUES (\(recalled), 'replace', 'Wrong price', 'login', 'a', \(id))
+            """
+        )
+        let why = "<span>Recall of delivery \(recalled): Wrong price</span>"
+        #expect(try await mia.get("/approvals").text.contains(why))
+        try await site.sql("DELETE FROM pushmta_engine.recall")
         // Its start, in the zone of its service, and the time of its plan.
         try await site.sql(
             """

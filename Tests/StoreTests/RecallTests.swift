@@ -139,6 +139,72 @@ struct RecallTests {
         #expect(try await refusal { try await fixture.store.recallDelivery(child, reason: "again") } == "PM185")
     }
 
+    /// Sends the first messages of the claimed part of a second delivery, leaves the others ambiguous, and stops it.
+    private func end(_ fixture: StoreFixture, _ child: Int64, sent: Int) async throws {
+        let part = try required(try await fixture.claim().first)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        var batch = OutcomeBatch()
+        batch.append(part, loaded, rows: 0..<sent, .sent)
+        _ = try await fixture.store.storeOutcomes(batch)
+        let recovery = PartRecovery(ambiguous: Array(loaded.sequences[sent...]), softAnswers: [])
+        #expect(try await fixture.store.releasePart(PartToken(part: part.id, token: 1), recovery: recovery))
+        try await fixture.store.stopDelivery(child)
+    }
+
+    @Test("Once its second delivery has ended, a delivery is recalled again, and the report counts the present one")
+    func corrected() async throws {
+        let (fixture, id) = try await underWay()
+        var seconds: [Int64] = []
+        for (number, sent) in [10, 16].enumerated() {
+            let reason = "reason \(number)"
+            let second = try required(
+                try await fixture.store.recallDelivery(id, reason: reason, mode: .replace, content: Self.replacement)
+            )
+            seconds.append(second)
+            #expect(try await !fixture.store.listRecalled(), "the last outcome of the one before is not stored")
+            _ = try await fixture.store.finishRest()
+            let told = try await report(fixture, id)
+            #expect(told.child == second && told.replaced == 0 && told.unreached == 17 && told.givenUpBy == "")
+            // The page shows one reason.
+            #expect(told.reason == reason)
+            #expect(try await fixture.store.deliveryProgress(id).stateReason == reason)
+            while try await fixture.store.listRecalled() {}
+            try await fixture.prepare(partSize: 100)
+            #expect(try await fixture.store.deliveryProgress(second).target == 17)
+            #expect(try await fixture.store.runningRecall(ofDelivery: id) == second)
+            #expect(
+                try await refusal { try await fixture.store.recallDelivery(id, reason: "r", mode: .remove) } == "PM185"
+            )
+            try await end(fixture, second, sent: sent)
+            #expect(try await fixture.store.runningRecall(ofDelivery: id) == nil)
+            #expect(try await report(fixture, id).replaced == Int64(sent))
+        }
+        #expect(try await refusal { try await fixture.store.recallDelivery(id, reason: "r") } == "PM185")
+        // What devices show now may be any of them.
+        let last = try required(try await fixture.store.recallDelivery(id, reason: "r", mode: .remove))
+        _ = try await fixture.store.finishRest()
+        while try await fixture.store.listRecalled() {}
+        let names = ([id] + seconds).map { String($0, radix: 16) }.joined(separator: ",")
+        let named = "content #>> '{ios,variables,_recall}' = '\(names)'"
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery WHERE id = \(last) AND \(named)") == 1
+        )
+        try await fixture.prepare(partSize: 100)
+        let people = "SELECT x.subscription_id FROM pushmta_engine.broad_log x WHERE x.delivery_id = \(id)"
+        for (delivery, chosen) in [(id, "sequence <= 2"), (seconds[1], "sequence <= 4")] {
+            try await fixture.sql(
+                """
+                INSERT INTO pushmta_engine.tracking_log (delivery_id, subscription_id, sequence, log_day, kind)
+                SELECT b.delivery_id, b.subscription_id, b.sequence, b.log_day, 3 FROM pushmta_engine.broad_log b
+                WHERE b.delivery_id = \(delivery) AND b.subscription_id IN (\(people) AND x.\(chosen))
+                """
+            )
+        }
+        // Two of the four devices have said it of both messages.
+        let told = try await report(fixture, id)
+        #expect(told.removed == 4 && told.replaced == 0 && told.unreached == 13 && told.tooLate == 0)
+    }
+
     @Test("Devices say which notifications they removed")
     func removed() async throws {
         let (fixture, id) = try await underWay(#"{"ios": {"title": "Sale"}}"#)
@@ -208,7 +274,6 @@ struct RecallTests {
         reports.append(try await report(fixture, id))
         #expect(reports.map(\.unreached) == reports.map { _ in 13 })
         #expect(reports.map(\.tooLate) == reports.map { _ in 4 })
-        // One that has begun is the last one.
         guard !isListed else { return }
         // A rejection drops the messages of the next one.
         let other = try required(

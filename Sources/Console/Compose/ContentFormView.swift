@@ -39,7 +39,7 @@ struct ContentFormView {
     }
 
     /// A problem without the name of its key.
-    private static func words(_ problem: ContentProblem) -> String { "\(problem.cause); \(problem.remedy)" }
+    static func words(_ problem: ContentProblem) -> String { "\(problem.cause); \(problem.remedy)" }
 
     /// Whether nothing is typed that a platform could show or pass on.
     private static func isEmpty(_ form: ContentForm, _ platform: Platform) -> Bool {

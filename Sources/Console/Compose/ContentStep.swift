@@ -83,7 +83,7 @@ extension Composer {
         composed.platforms.first { $0 != platform }
     }
 
-    private func name(_ platform: Platform) -> String {
+    func name(_ platform: Platform) -> String {
         catalogue[platform == .ios ? .platformIOS : .platformAndroid]
     }
 

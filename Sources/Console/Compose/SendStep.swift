@@ -475,10 +475,17 @@ extension Composer {
         }
         guard !missing.isEmpty else { return "" }
         let keys = missing.map { platform in
-            let name = catalogue[platform == .ios ? .platformIOS : .platformAndroid]
-            return "\(ContentFormView.replacingKey(platform)) (\(name))"
+            "\(ContentFormView.replacingKey(platform)) (\(name(platform)))"
         }
-        return catalogue.text(.recallKeyMissing, keys.joined(separator: ", "))
+        let lacking = keys.joined(separator: ", ")
+        let replaced = composed.platforms.filter { !missing.contains($0) }.map(name)
+        guard !replaced.isEmpty else { return catalogue.text(.recallKeyMissing, lacking) }
+        return catalogue.text(
+            .recallKeyPartly,
+            replaced.joined(separator: ", "),
+            missing.map(name).joined(separator: ", "),
+            lacking
+        )
     }
 
     /// The languages, the experiment, and what a recall will not be able to do.

@@ -19,17 +19,25 @@ struct ApprovalsPage: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let (rows, clocks, standings) = try await responder.database.run { store in
+        let (rows, clocks, standings, reasons) = try await responder.database.run { store in
             let rows = try await store.deliveriesAwaitingApproval(limit: Self.maxRows)
             let recurring = rows.filter(\.recurs).map(\.deliveryID)
-            return (rows, try await Self.clocks(store, rows), try await RecurrenceStanding.read(store, recurring))
+            return (
+                rows, try await Self.clocks(store, rows), try await RecurrenceStanding.read(store, recurring),
+                try await reasons(store, rows)
+            )
         }
         let user = try call.user.user
         let values: PageValues = [
             "rows": .list(
                 rows.map { row in
                     Figures.$zone.withValue(clocks[row.service]) {
-                        self.row(row, standings[row.deliveryID], isOwn: row.makers.contains("user \(user)"))
+                        self.row(
+                            row,
+                            standings[row.deliveryID],
+                            why: reasons[row.deliveryID],
+                            isOwn: row.makers.contains("user \(user)")
+                        )
                     }
                 }
             ),
@@ -58,7 +66,20 @@ struct ApprovalsPage: Sendable {
         return shown.isEmpty ? "–" : shown.joined(separator: " · ")
     }
 
-    private func row(_ row: AwaitedApproval, _ standing: RecurrenceStanding?, isOwn: Bool) -> PageValues {
+    /// Why deliveries recall others, by the delivery that does so.
+    private func reasons(_ store: Store, _ rows: [AwaitedApproval]) async throws -> [Int64: String] {
+        var reasons: [Int64: String] = [:]
+        for id in rows.map(\.deliveryID) {
+            guard let recalled = try await store.delivery(recalledBy: id),
+                let report = try await store.recallReport(ofDelivery: recalled)
+            else { continue }
+            reasons[id] = catalogue.text(.recallBecause, "\(recalled)", report.reason)
+        }
+        return reasons
+    }
+
+    /// - Parameter why: the reason of the recall that it is part of; nil if it recalls nothing.
+    private func row(_ row: AwaitedApproval, _ standing: RecurrenceStanding?, why: String?, isOwn: Bool) -> PageValues {
         [
             "id": .text("\(row.deliveryID)"),
             "label": .text(row.label.isEmpty ? catalogue.text(.unnamedDelivery, "\(row.deliveryID)") : row.label),
@@ -70,7 +91,8 @@ struct ApprovalsPage: Sendable {
             "starts": .text(starts(row, standing)),
             "makers": .text(row.makers.joined(separator: ", ")),
             // Without an earlier approval it would say again what the list is about.
-            "problem": .text(row.wasApproved ? row.problem : "–"),
+            "problem": .text(row.wasApproved ? row.problem : why ?? "–"),
+            "isEnglish": .flag(row.wasApproved || why == nil),
             "isOwn": .flag(isOwn), "isPaused": .flag(row.state == .paused),
         ]
     }

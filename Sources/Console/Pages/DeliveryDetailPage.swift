@@ -398,15 +398,35 @@ struct DeliveryDetailPage: Sendable {
         let schedule = try await DeliverySchedule(responder: responder)
             .values(call, progress, timed, mayAwait: approval.mayAwait, problem: refused)
         values.merge(schedule) { _, new in new }
-        let (recalled, lasting) = try await responder.database.run { store in
-            (try await store.delivery(recalledBy: id), try await store.lastingRecall(ofDelivery: id))
+        let (recalled, running) = try await responder.database.run { store in
+            (try await store.delivery(recalledBy: id), try await store.runningRecall(ofDelivery: id))
         }
-        if let recalled {
-            let isGivenUp = progress.state == .stopped && progress.startedAt == nil
-            values["recallOf"] = .group(["recalledID": .text("\(recalled)"), "isGivenUp": .flag(isGivenUp)])
+        if let recalled { values["recallOf"] = .group(try await recallOf(recalled, by: progress, call)) }
+        // One recall follows another, and no recall is recalled.
+        if recalled != nil || running != nil { values["mayRecall"] = .flag(false) }
+        values["recallLabel"] = .text(catalogue[progress.state == .recalled ? .recallAgainButton : .recallButton])
+        return values
+    }
+
+    /// What the page of a delivery that replaces or removes the messages of another one says of that one.
+    private func recallOf(_ recalled: Int64, by progress: DeliveryProgress, _ call: ConsoleCall) async throws
+        -> PageValues
+    {
+        let (report, running, allowed) = try await responder.database.run { store in
+            (
+                try await store.recallReport(ofDelivery: recalled), try await store.runningRecall(ofDelivery: recalled),
+                try await store.actions(onDelivery: recalled, by: call.actor)
+            )
         }
-        // Nothing is recalled twice, and no recall is recalled.
-        if recalled != nil || lasting != nil { values["mayRecall"] = .flag(false) }
+        var values: PageValues = [
+            "recalledID": .text("\(recalled)"),
+            "isGivenUp": .flag(progress.state == .stopped && progress.startedAt == nil),
+        ]
+        // Those who approve it read why. A later recall has a reason of its own.
+        if let report, report.child == progress.id { values["why"] = .group(["words": .text(report.reason)]) }
+        if running == nil, progress.state.isFinal, allowed.contains(.recall) {
+            values["again"] = .group(["words": .text(catalogue.text(.recallOtherAgain, "\(recalled)"))])
+        }
         return values
     }
 

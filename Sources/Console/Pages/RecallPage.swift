@@ -7,14 +7,12 @@ import Store
 struct RecallPage: Sendable {
     let responder: ConsoleResponder
 
-    /// As of a variant's text.
-    private static let longestText = 4_000
     private static let longestReason = 2_000
 
     /// Whether a delivery was sent to anybody, or may still be, so that a recall has an effect.
     static func isRecallable(_ row: DeliveryProgress) -> Bool {
         guard row.startedAt != nil else { return false }
-        // One that is recalled already can be recalled again if its replacement was given up.
+        // One that is recalled already can be recalled again once its replacement has ended.
         return !row.state.isFinal || row.state == .recalled || row.sent + row.unknown + row.pending > 0
     }
 
@@ -32,7 +30,7 @@ struct RecallPage: Sendable {
         let path = "/deliveries/{id}/\(DeliveryAction.recall.rawValue)"
         // The database knows whose delivery it is.
         return [
-            ConsoleRoute(.get, path, .role(.marketing)) { try await form(facts($0)).reply() },
+            ConsoleRoute(.get, path, .role(.marketing)) { try await show($0) },
             ConsoleRoute(.post, path, .role(.marketing)) { try await recall($0) },
         ]
     }
@@ -45,14 +43,25 @@ struct RecallPage: Sendable {
         let platforms: [Platform]
         /// The locales that its content has variants for.
         let locales: [String]
-        /// The smallest maximum of their payloads, in bytes; nil if nobody knows it.
-        let payloadLimit: Int?
-        /// The delivery that replaces or removes the messages already.
+        /// The applications on these platforms.
+        let applications: [(row: ApplicationRow, connector: Connector?)]
+        /// The delivery whose messages this one replaces or removes; nil if it is no recall.
+        let recalled: Int64?
+        /// Whether the user may recall it, whatever its state.
+        let isAllowed: Bool
+        /// The delivery that is replacing or removing the messages.
         let child: Int64?
+        /// The delivery of the recall before, if it has begun.
+        let begun: Int64?
         /// Above how many messages a replacement needs an approval; nil if no service asks for one.
         let approvalAbove: Int64?
-        /// The recall before, whose second delivery was given up; nil if there was none.
+        /// The recall before; nil if there was none.
         let before: (report: RecallReport, texts: [String: String])?
+
+        /// The smallest maximum of the payloads, in bytes; nil if nobody knows it.
+        var payloadLimit: Int? {
+            applications.map { PayloadLimits.limit(format: $0.row.format(over: $0.connector), pushType: .alert) }.min()
+        }
     }
 
     private func facts(_ call: ConsoleCall) async throws -> Facts {
@@ -63,36 +72,43 @@ struct RecallPage: Sendable {
             let names = try await store.applicationNames(ofDeliveries: [id])[id] ?? []
             let own = Set(names.compactMap { services[$0] })
             let connectors = Dictionary(uniqueKeysWithValues: try await store.accounts().map { ($0.id, $0.connector) })
-            let limits = try await store.applications().filter { names.contains($0.name) }.map { row in
-                PayloadLimits.limit(
-                    format: row.format(over: row.accountID.flatMap { connectors[$0] }),
-                    pushType: .alert
-                )
-            }
+            let platforms = try await store.replaceablePlatforms(ofDelivery: id)
+            let applications = try await store.applications()
+                .filter { names.contains($0.name) && platforms.contains($0.platform) }
+                .map { row in (row: row, connector: row.accountID.flatMap { connectors[$0] }) }
             var before: (report: RecallReport, texts: [String: String])?
+            var begun: Int64?
             if let report = try await store.recallReport(ofDelivery: id) {
                 var content = "{}"
-                if let child = report.child { content = try await store.content(ofDelivery: child) }
+                if let child = report.child {
+                    content = try await store.content(ofDelivery: child)
+                    begun = try await store.deliveryProgress(child).startedAt == nil ? nil : child
+                }
                 before = (report, ContentForm.values(json: content))
             }
             return Facts(
                 id: id,
                 progress: try await store.deliveryProgress(id),
-                platforms: try await store.replaceablePlatforms(ofDelivery: id),
+                platforms: platforms,
                 locales: ContentForm(values: values, platforms: []).localeNames,
-                payloadLimit: limits.min(),
-                child: try await store.lastingRecall(ofDelivery: id),
+                applications: applications,
+                recalled: try await store.delivery(recalledBy: id),
+                isAllowed: try await store.actions(onDelivery: id, by: call.actor).contains(.recall),
+                child: try await store.runningRecall(ofDelivery: id),
+                begun: begun,
                 approvalAbove: try await store.approvalRules().filter { own.contains($0.service) }.map(\.above).min(),
                 before: before
             )
         }
     }
 
-    private func form(_ facts: Facts) -> FormPage {
+    /// - Parameter obstacle: why there is no form; "" if there is one.
+    private func form(_ facts: Facts, obstacle: String = "") -> FormPage {
         let progress = facts.progress
         // Somebody may have seen those of unknown outcome, too.
         let sent = progress.sent + progress.unknown
         let intro = [
+            facts.begun.map { catalogue.text(.recallBefore, "\($0)") } ?? "",
             catalogue.text(.recallSent, count: sent, Figures.count(sent)),
             catalogue.text(.recallText, count: progress.pending, Figures.count(progress.pending)),
             facts.platforms.isEmpty ? catalogue[.recallNoKey] : "",
@@ -110,7 +126,7 @@ struct RecallPage: Sendable {
             FormField(
                 name: Name.mode,
                 label: catalogue[.recallMode],
-                kind: .choice(modes(facts.platforms)),
+                kind: .choice(modes(facts)),
                 value: (facts.before?.report.mode ?? .stop).rawValue
             ),
         ]
@@ -118,15 +134,27 @@ struct RecallPage: Sendable {
             title: catalogue[.recallTitle],
             action: "/deliveries/\(facts.id)/\(DeliveryAction.recall.rawValue)",
             back: ("/deliveries/\(facts.id)", DeliveryWords(row: progress, catalogue: catalogue).name),
-            intro: intro.filter { !$0.isEmpty }.joined(separator: " "),
+            intro: obstacle.isEmpty ? intro.filter { !$0.isEmpty }.joined(separator: " ") : "",
+            related: obstacle.isEmpty ? nil : related(facts),
             fields: fields + (facts.platforms.isEmpty ? [] : replacement(facts)),
             button: catalogue[.recallButton],
-            obstacle: obstacle(facts)
+            obstacle: obstacle
         )
+    }
+
+    /// Where what bars the recall is: the recalled delivery, or the end of the second one.
+    private func related(_ facts: Facts) -> (path: String, name: String)? {
+        if let recalled = facts.recalled {
+            return ("/deliveries/\(recalled)", catalogue.text(.unnamedDelivery, "\(recalled)"))
+        }
+        guard facts.isAllowed, let child = facts.child else { return nil }
+        return ("/deliveries/\(child)/stop", catalogue.text(.recallStopSecond, "\(child)"))
     }
 
     /// Why it cannot be recalled; "" if it can.
     private func obstacle(_ facts: Facts) -> String {
+        if let recalled = facts.recalled { return catalogue.text(.recallSecond, "\(recalled)") }
+        guard facts.isAllowed else { return catalogue[.recallNotYours] }
         if let child = facts.child { return catalogue.text(.recallAlready, "\(child)") }
         guard !Self.isRecallable(facts.progress) else { return "" }
         return catalogue[facts.progress.startedAt == nil ? .recallEarly : .recallNothing]
@@ -138,10 +166,11 @@ struct RecallPage: Sendable {
     }
 
     /// What can be done about messages that were sent.
-    private func modes(_ platforms: [Platform]) -> [FormOption] {
-        var modes = [FormOption(RecallMode.stop.rawValue, catalogue[.recallStop])]
-        if !platforms.isEmpty {
-            let names = platforms.map { catalogue[$0 == .ios ? .platformIOS : .platformAndroid] }
+    private func modes(_ facts: Facts) -> [FormOption] {
+        // Nothing is left to stop where messages were replaced or removed already.
+        var modes = facts.begun == nil ? [FormOption(RecallMode.stop.rawValue, catalogue[.recallStop])] : []
+        if !facts.platforms.isEmpty {
+            let names = facts.platforms.map { catalogue[$0 == .ios ? .platformIOS : .platformAndroid] }
             let words = catalogue.text(.recallReplace, names.joined(separator: ", "))
             modes.append(FormOption(RecallMode.replace.rawValue, words))
         }
@@ -160,7 +189,7 @@ struct RecallPage: Sendable {
                     kind: .text,
                     hint: catalogue[locale.isEmpty ? .recallOnlyReplace : .recallLocaleEmpty],
                     value: Self.text(Name.title, locale, of: facts),
-                    maxLength: Self.longestText,
+                    maxLength: .max,
                     counter: facts.payloadLimit.map(TextCounter.init)
                 ),
                 FormField(
@@ -168,7 +197,7 @@ struct RecallPage: Sendable {
                     label: catalogue[.recallNewBody] + readers,
                     kind: .text,
                     value: Self.text(Name.body, locale, of: facts),
-                    maxLength: Self.longestText,
+                    maxLength: .max,
                     counter: facts.payloadLimit.map(TextCounter.init)
                 ),
             ]
@@ -187,8 +216,14 @@ struct RecallPage: Sendable {
         locale.isEmpty ? field : "\(field).\(locale)"
     }
 
+    private func show(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let facts = try await facts(call)
+        return form(facts, obstacle: obstacle(facts)).reply()
+    }
+
     private func recall(_ call: ConsoleCall) async throws -> ConsoleReply {
         let facts = try await facts(call)
+        guard facts.isAllowed || facts.recalled != nil else { throw ConsoleProblem.refusedRole }
         let obstacle = obstacle(facts)
         // An address that somebody kept, or a form of before.
         guard obstacle.isEmpty else { throw ConsoleProblem.conflict(obstacle) }
@@ -216,12 +251,32 @@ struct RecallPage: Sendable {
                 throw FormRefusal([Name.mode: catalogue[.recallTextUnused]])
             }
             let content = mode == .replace ? Self.content(texts) : nil
+            if let content { try await check(content, facts) }
             let reason = call.typed(Name.reason)
             _ = try await responder.database.run {
                 try await $0.recallDelivery(facts.id, reason: reason, mode: mode, content: content, by: call.actor)
             }
             return .redirect("/deliveries/\(facts.id)?done=\(DeliveryAction.recall.rawValue)")
         }
+    }
+
+    /// Refuses a replacement that could not be sent, before anything is recalled, at the text that is the cause.
+    private func check(_ content: String, _ facts: Facts) async throws {
+        let whole = try await responder.database.run { try await $0.replacingContent(content, ofDelivery: facts.id) }
+        var problems: [String: String] = [:]
+        for (row, connector) in facts.applications {
+            do throws(ContentError) {
+                _ = try row.template(of: whole, over: connector)
+            } catch {
+                for problem in error.problems {
+                    let path = problem.key.split(separator: ".").map(String.init)
+                    let locale = path.first == ContentForm.locales && path.count > 1 ? path[1] : ""
+                    let field = Self.name(Name.body, facts.locales.contains(locale) ? locale : "")
+                    problems[field] = problems[field] ?? ContentFormView.words(problem).capitalisedFirst
+                }
+            }
+        }
+        guard problems.isEmpty else { throw FormRefusal(problems) }
     }
 
     /// A content with only titles and texts, for every platform. A locale without any gets the main ones.

@@ -112,7 +112,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
         recallNewTitle, recallNewBody, recallOnlyReplace, recallNoKey, recallFact, recallKeyMissing, recallTextMissing,
         recallMainMissing,
-        recallAlready, recallSent,
+        recallAlready, recallSent, recallSecond, recallNotYours, recallStopSecond, recallBefore, recallAgainButton,
+        recallOtherAgain, recallBecause, recallKeyPartly,
         doneRecall, auditRecall, recalledTitle, recalledBy,
         recalledReason, recallUnsent, recallReplaced, recallRemoved, recallNotReplaced, recallNotRemoved,
         recallNeverReplaced, recallNeverRemoved, recallUnconfirmed, recallTooLate, recallChild, recallOf, recallGivenUp

@@ -14,7 +14,8 @@ public struct PushMessage: Sendable, Equatable {
     public var mediaURL: String?
     /// The category, which selects the content extension.
     public var category: String?
-    /// The delivery whose notifications are to be removed, in the form of ``deliveryID``: it was recalled.
+    /// The deliveries whose notifications are to be removed, in the form of ``deliveryID`` and separated by commas: one
+    /// that was recalled, and those that have replaced its messages.
     public var recalledDeliveryID: String?
 
     /// Parses a notification's `userInfo`, or the part of the launch options that contains one.
@@ -33,7 +34,8 @@ public struct PushMessage: Sendable, Equatable {
 
     /// Whether this message asks to remove another one that is shown.
     public func recalls(_ shown: PushMessage) -> Bool {
-        recalledDeliveryID != nil && recalledDeliveryID == shown.deliveryID
+        guard let recalledDeliveryID, let shown = shown.deliveryID else { return false }
+        return recalledDeliveryID.split(separator: ",").contains { $0 == shown }
     }
 }
 

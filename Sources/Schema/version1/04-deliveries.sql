@@ -860,7 +860,7 @@ BEGIN
     LEFT JOIN category k ON k.id = x.category_id
     WHERE d.id = control_of.delivery AND NOT d.proof AND NOT d.one_time_code AND NOT coalesce(k.is_transactional, false)
         AND (g.categories IS NULL OR k.id = ANY(g.categories))
-        AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = d.id)
+        AND NOT EXISTS (SELECT FROM recall r WHERE d.id = ANY(r.earlier_ids || r.child_id))
     ORDER BY x.application_id;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.control_of(bigint) IS

@@ -14,7 +14,7 @@ CREATE TABLE pushmta_engine.recall (
     child_id bigint UNIQUE REFERENCES pushmta_engine.delivery,
     -- Who stopped the second delivery.
     given_up_by text NOT NULL DEFAULT '',
-    -- Second deliveries that were given up before they began.
+    -- Second deliveries of before: given up, or replaced by the present one after their end.
     earlier_ids bigint[] NOT NULL DEFAULT '{}',
     -- The parts up to this one are listed.
     listed_through bigint NOT NULL DEFAULT 0,
@@ -63,14 +63,22 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.replacing_content(jsonb, jsonb) IS
     'A content with the collapse id and the tag of another one, so that its messages replace those of the other.';
 
-CREATE FUNCTION pushmta_engine.removing_content(delivery bigint) RETURNS jsonb LANGUAGE sql IMMUTABLE
+CREATE FUNCTION pushmta_engine.replacing_text(delivery bigint, content text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
-    -- The name under which messages of the recalled delivery have it: _dId.
+    SELECT replacing_content(d.content, replacing_text.content::jsonb)::text FROM pushmta_engine.delivery d
+    WHERE d.id = replacing_text.delivery $$;
+COMMENT ON FUNCTION pushmta_engine.replacing_text(bigint, text) IS
+    'What replacing_content makes of a content for a delivery, so that the console checks it before the recall.';
+
+CREATE FUNCTION pushmta_engine.removing_content(deliveries bigint[]) RETURNS jsonb LANGUAGE sql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    -- The names under which their messages have them: _dId.
     SELECT jsonb_build_object('ios', jsonb_build_object('silent', true, 'variables', v.names),
         'android', jsonb_build_object('kind', 'data', 'priority', 'high', 'variables', v.names))
-    FROM (SELECT jsonb_build_object('_recall', to_hex(removing_content.delivery)) AS names) v $$;
-COMMENT ON FUNCTION pushmta_engine.removing_content(bigint) IS
-    'A silent content that asks our SDKs to remove the notifications of a delivery.';
+    FROM (SELECT jsonb_build_object('_recall', string_agg(to_hex(u.id), ',' ORDER BY u.place)) AS names
+        FROM unnest(deliveries) WITH ORDINALITY u(id, place)) v $$;
+COMMENT ON FUNCTION pushmta_engine.removing_content(bigint[]) IS
+    'A silent content that asks our SDKs to remove the notifications of these deliveries.';
 
 CREATE FUNCTION pushmta_engine.locale_keys(document jsonb, platform text, key text) RETURNS jsonb LANGUAGE sql IMMUTABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -104,6 +112,20 @@ CREATE FUNCTION pushmta_engine.replaceable_platforms(delivery bigint) RETURNS te
 COMMENT ON FUNCTION pushmta_engine.replaceable_platforms(bigint) IS
     'The platforms of a delivery on which a recall can replace its messages.';
 
+CREATE FUNCTION pushmta_engine.running_recall(delivery bigint) RETURNS bigint
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT r.child_id FROM recall r JOIN pushmta_engine.delivery c ON c.id = r.child_id
+    WHERE r.delivery_id = running_recall.delivery AND c.state NOT IN ('finished', 'stopped', 'recalled') $$;
+COMMENT ON FUNCTION pushmta_engine.running_recall(bigint) IS
+    'The delivery that replaces or removes the messages of another one, until it ends; null if there is none, or it has ended.';
+
+CREATE FUNCTION pushmta_engine.begun_recalls(delivery bigint) RETURNS SETOF bigint LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT c.id FROM recall r JOIN pushmta_engine.delivery c ON c.id = ANY(r.earlier_ids || r.child_id)
+    WHERE r.delivery_id = begun_recalls.delivery AND c.started_at IS NOT NULL $$;
+COMMENT ON FUNCTION pushmta_engine.begun_recalls(bigint) IS
+    'The deliveries that have replaced or removed messages of another one. One that was given up before it began is none of them.';
+
 CREATE FUNCTION pushmta_engine.add_recall(whole pushmta_engine.delivery, mode text, content text) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -122,7 +144,10 @@ BEGIN
             'in it.', whole.id
             USING ERRCODE = 'PM185', HINT = 'Recall it with the mode remove, for apps with our SDKs, or stop.';
     END IF;
-    document := CASE mode WHEN 'remove' THEN removing_content(whole.id)
+    document := CASE mode WHEN 'remove'
+        -- What is shown may be the message of an earlier replacement.
+        THEN removing_content(whole.id || ARRAY(SELECT c.id FROM begun_recalls(whole.id) b
+            JOIN pushmta_engine.delivery c ON c.id = b AND NOT c.is_removal ORDER BY c.id))
         ELSE replacing_content(whole.content, content_document(title, content)) END;
     problems := ARRAY(SELECT p FROM content_problems(document, platforms) p);
     IF cardinality(problems) > 0 THEN
@@ -146,19 +171,12 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.add_recall(pushmta_engine.delivery, text, text) IS
     'Creates the delivery that replaces or removes the messages of another one; it has no targets yet.';
 
-CREATE FUNCTION pushmta_engine.lasting_recall(delivery bigint) RETURNS bigint
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT r.child_id FROM recall r JOIN pushmta_engine.delivery c ON c.id = r.child_id
-    WHERE r.delivery_id = lasting_recall.delivery AND NOT (c.state = 'stopped' AND c.started_at IS NULL) $$;
-COMMENT ON FUNCTION pushmta_engine.lasting_recall(bigint) IS
-    'The delivery that replaces or removes the messages of another one; null if there is none, or if it was stopped or rejected before it '
-    'began: it has replaced nothing.';
-
 CREATE FUNCTION pushmta_engine.check_recall(whole pushmta_engine.delivery, reason text, mode text, content text) RETURNS void
     LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    child bigint := lasting_recall(whole.id);
+    child bigint := running_recall(whole.id);
+    begun bigint := (SELECT max(b) FROM begun_recalls(whole.id) b);
 BEGIN
     IF coalesce(btrim(reason), '') = '' OR char_length(reason) > 2000 THEN
         RAISE EXCEPTION 'Delivery % was not recalled: the reason is missing, or longer than 2000 characters.', whole.id
@@ -176,8 +194,11 @@ BEGIN
         RAISE EXCEPTION 'The messages of delivery % were deleted at the end of their retention (feedback.retention.broadLogDays).',
             whole.id USING ERRCODE = 'PM120', HINT = 'Nobody knows who got them.';
     ELSIF child IS NOT NULL THEN
-        RAISE EXCEPTION 'Delivery % is already recalled, by delivery %.', whole.id, child
-            USING ERRCODE = 'PM185', HINT = 'pushmta.recall_report shows what became of it.';
+        RAISE EXCEPTION 'Delivery % is already recalled, by delivery %, which is under way.', whole.id, child
+            USING ERRCODE = 'PM185', HINT = 'pushmta.stop_delivery stops that one; once it has ended, recall again.';
+    ELSIF mode = 'stop' AND begun IS NOT NULL THEN
+        RAISE EXCEPTION 'Delivery % is already recalled, and delivery % has replaced or removed messages: nothing is left to stop.',
+            whole.id, begun USING ERRCODE = 'PM185', HINT = 'Recall it with the mode replace or remove.';
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.check_recall(pushmta_engine.delivery, text, text, text) IS
@@ -207,6 +228,8 @@ BEGIN
         WHERE d.id = delivery;
         -- The next run would say the same.
         PERFORM halt_recurrence(whole.recurrence_of, now(), format('run %s was recalled: %s', delivery, reason));
+    ELSE
+        UPDATE pushmta_engine.delivery d SET state_reason = reason WHERE d.id = delivery;
     END IF;
     IF mode <> 'stop' THEN
         child := add_recall(whole, mode, content);
@@ -215,7 +238,7 @@ BEGIN
     VALUES (delivery, mode, reason, who.kind, who.name, child)
     ON CONFLICT ON CONSTRAINT recall_pkey DO UPDATE SET mode = excluded.mode, reason = excluded.reason, kind = excluded.kind,
         name = excluded.name, recalled_at = excluded.recalled_at, child_id = excluded.child_id, listed_through = 0, listed_at = NULL,
-        listed = NULL, given_up_by = '', earlier_ids = r.earlier_ids || array_remove(ARRAY[r.child_id], NULL);
+        listed = NULL, removed = NULL, given_up_by = '', earlier_ids = r.earlier_ids || array_remove(ARRAY[r.child_id], NULL);
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN child;
 END $$;
@@ -223,7 +246,7 @@ COMMENT ON FUNCTION pushmta.recall_delivery(bigint, text, text, text) IS
     'Recalls a delivery that has begun or ended: what has not left stops at once, as with pushmta.stop_delivery. replace: a second '
     'delivery sends this content under the same collapse id or tag. remove: it asks our SDKs to remove the notification. Both go to those '
     'who may have seen the message and have not opened it. Returns the id of the second delivery. pushmta.recall_report shows what '
-    'happened. The recall of a run pauses its recurrence.';
+    'happened. Once the second delivery has ended, the delivery can be recalled again. The recall of a run pauses its recurrence.';
 
 CREATE FUNCTION pushmta_engine.refuse_unlisted(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -283,6 +306,8 @@ BEGIN
     SELECT r.delivery_id, r.child_id, r.listed_through, d.log_day INTO due
     FROM recall r JOIN delivery d ON d.id = r.delivery_id JOIN delivery c ON c.id = r.child_id AND c.state = 'editing'
     WHERE r.child_id IS NOT NULL AND r.listed_at IS NULL AND d.finished_at IS NOT NULL
+        -- A message of an earlier second delivery must not arrive after the new one.
+        AND NOT EXISTS (SELECT FROM delivery e WHERE e.id = ANY(r.earlier_ids) AND e.finished_at IS NULL)
     ORDER BY r.recalled_at LIMIT 1 FOR UPDATE OF r, c SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN 0;
@@ -332,7 +357,14 @@ CROSS JOIN LATERAL (SELECT CASE r.mode WHEN 'replace' THEN coalesce(c.sent, 0) E
     CASE r.mode WHEN 'remove' THEN coalesce(r.removed, (SELECT count(*) FROM pushmta_engine.delivery d
         JOIN pushmta_engine.tracking_log t ON t.log_day = d.log_day AND t.delivery_id = d.id AND t.kind = 3 AND t.first
         JOIN pushmta_engine.broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id AND b.sequence = t.sequence AND b.status IN (1, 9)
-        WHERE d.id = r.delivery_id)) ELSE 0 END AS removed
+        WHERE d.id = r.delivery_id)
+        -- A removed replacement stood for a message that the device has not removed itself.
+        + (SELECT count(DISTINCT b.subscription_id) FROM pushmta_engine.delivery e
+        JOIN pushmta_engine.tracking_log t ON t.log_day = e.log_day AND t.delivery_id = e.id AND t.kind = 3 AND t.first
+        JOIN pushmta_engine.broad_log b ON b.log_day = e.log_day AND b.delivery_id = e.id AND b.sequence = t.sequence AND b.status IN (1, 9)
+        WHERE e.id = ANY(r.earlier_ids) AND NOT EXISTS (SELECT FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.tracking_log o ON o.log_day = d.log_day AND o.delivery_id = d.id AND o.kind = 3 AND o.first
+            WHERE d.id = r.delivery_id AND o.subscription_id = b.subscription_id))) ELSE 0 END AS removed
     -- Counted once, not for each column.
     OFFSET 0) x
 CROSS JOIN LATERAL (SELECT CASE WHEN r.child_id IS NULL THEN 0
@@ -355,7 +387,7 @@ COMMENT ON VIEW pushmta.recall_report IS
     'unreached + too_late. pending: without an outcome yet. unsent: stopped, failed or left out before they could be seen. replaced: the '
     'gateway took the second message. removed: the device said so. unreached: the second message has not left; it never will if the '
     'second delivery was stopped, and there are none once it is finished. too_late: all others that may have been seen. given_up_by: who '
-    'stopped the second delivery; empty if nobody did.';
+    'stopped the second delivery; empty if nobody did. After another recall, the second delivery is the present one.';
 
 CREATE FUNCTION pushmta_engine.keep_removed(day date) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -376,7 +408,7 @@ CREATE FUNCTION pushmta_engine.recalled_by(child bigint) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT r.delivery_id FROM recall r WHERE r.child_id = recalled_by.child OR r.earlier_ids @> ARRAY[recalled_by.child] $$;
 COMMENT ON FUNCTION pushmta_engine.recalled_by(bigint) IS
-    'The delivery whose messages this one replaces or removes, or would have if it had not been given up; null if it is no recall.';
+    'The delivery whose messages this one replaces or removes, has replaced or removed, or would have if it had not been given up; null if it is no recall.';
 
 CREATE FUNCTION pushmta_engine.console_recall(caller pushmta_engine.console_caller, delivery bigint, reason text, mode text, content text)
     RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

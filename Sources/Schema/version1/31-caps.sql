@@ -274,7 +274,8 @@ CREATE FUNCTION pushmta_engine.cap_rules(delivery bigint, service integer) RETUR
 #variable_conflict use_variable
 BEGIN
     RETURN QUERY SELECT c.* FROM pushmta_engine.frequency_cap c JOIN pushmta_engine.delivery d ON d.id = delivery
-    WHERE c.service_id = service AND d.kind = 'batch' AND NOT d.proof AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = d.id)
+    WHERE c.service_id = service AND d.kind = 'batch' AND NOT d.proof AND NOT EXISTS (SELECT FROM recall r
+            WHERE d.id = ANY(r.earlier_ids || r.child_id))
         AND CASE WHEN c.categories IS NULL THEN NOT d.one_time_code AND NOT is_transactional(d.id, service)
             ELSE coalesce(delivery_category(d.id, service) = ANY(c.categories), false) END
     ORDER BY c.id;

@@ -63,7 +63,8 @@ BEGIN
         JOIN application a ON a.id = s.application_id JOIN service v ON v.id = a.service_id AND v.behaviour_since IS NOT NULL
         JOIN pushmta_engine.delivery d ON d.id = g.delivery AND NOT d.proof
         WHERE g.day > (now() AT TIME ZONE 'UTC')::date - 181
-            AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = g.delivery)
+            AND NOT EXISTS (SELECT FROM recall r CROSS JOIN LATERAL unnest(r.earlier_ids || r.child_id) u(id)
+                WHERE u.id = g.delivery)
             AND NOT EXISTS (SELECT FROM forgotten_subscription f WHERE f.subscription_id = g.subscription)
     ), known AS (
         INSERT INTO behaviour_delivery AS b (service_id, delivery_id, last_day)

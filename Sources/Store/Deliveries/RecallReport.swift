@@ -50,7 +50,7 @@ extension Store {
     /// Recalls a delivery: nothing new is sent, and what was sent may be replaced or removed by a second delivery,
     /// whose id it returns.
     ///
-    /// Throws ``StoreError`` of code `notFound`, `conflict` if it was not started or is recalled already, or `invalid`
+    /// Throws ``StoreError`` of code `notFound`, `conflict` if it was not started or another recall of it is under way, or `invalid`
     /// without a reason or for a content that cannot be sent.
     ///
     /// - Parameter content: what takes the place of the messages, JSON; only with ``RecallMode/replace``.
@@ -96,16 +96,22 @@ extension Store {
         try await query("SELECT pushmta_engine.recalled_by($1)", [.int64(child)]).one { try $0.int64OrNil() }
     }
 
-    /// The delivery that replaces or removes the messages of another one, unless it was given up before it began: then
-    /// that one can be recalled again.
-    package func lastingRecall(ofDelivery id: Int64) async throws -> Int64? {
-        try await query("SELECT pushmta_engine.lasting_recall($1)", [.int64(id)]).one { try $0.int64OrNil() }
+    /// The delivery that replaces or removes the messages of another one; nil once it has ended: then that one can be
+    /// recalled again.
+    package func runningRecall(ofDelivery id: Int64) async throws -> Int64? {
+        try await query("SELECT pushmta_engine.running_recall($1)", [.int64(id)]).one { try $0.int64OrNil() }
     }
 
     /// The platforms on which a recall can replace the messages of a delivery.
     package func replaceablePlatforms(ofDelivery id: Int64) async throws -> [Platform] {
         try await query("SELECT pushmta_engine.replaceable_platforms($1)", [.int64(id)]).one { try $0.textArray() }
             .compactMap(Platform.init(rawValue:))
+    }
+
+    /// A content for the messages that replace those of a delivery, as its recall completes it.
+    package func replacingContent(_ content: String, ofDelivery id: Int64) async throws -> String {
+        try await query("SELECT pushmta_engine.replacing_text($1, $2::text)", [.int64(id), .text(content)])
+            .one { try $0.text() }
     }
 
     /// Lists messages of recalled deliveries for the deliveries that replace or remove them, up to this many parts.

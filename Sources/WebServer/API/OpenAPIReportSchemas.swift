@@ -281,7 +281,7 @@ extension OpenAPISchemas {
               "reason": {"type": "string"},
               "recalledBy": {"type": "string"},
               "recalledAt": {"$ref": "#/components/schemas/Time"},
-              "recallDeliveryId": {"type": ["integer", "null"], "description": "The delivery that replaces or removes what was sent."},
+              "recallDeliveryId": {"type": ["integer", "null"], "description": "The delivery that replaces or removes what was sent; after another recall, the present one."},
               "recallState": {"type": ["string", "null"], "description": "Its state."},
               "target": {"type": "integer", "minimum": 0, "description": "The sum of the following numbers."},
               "pending": {"type": "integer", "minimum": 0, "description": "Without an outcome yet."},

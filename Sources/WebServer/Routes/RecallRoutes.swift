@@ -14,7 +14,7 @@ struct RecallRoutes: Sendable {
                 operation: "recallDelivery",
                 summary: "Recall a delivery: stop what has not left, replace or remove what was sent",
                 details:
-                    "What has not left stops within a second. With mode replace, a second delivery sends the content under the same collapse id or tag. With mode remove, it asks apps with our SDKs to remove the notification. It goes to those who may have seen the message and have not opened it.",
+                    "What has not left stops within a second. With mode replace, a second delivery sends the content under the same collapse id or tag. With mode remove, it asks apps with our SDKs to remove the notification. It goes to those who may have seen the message and have not opened it. Once it has ended, the delivery can be recalled again with replace or remove; the report then counts the present second delivery.",
                 scope: .writeDeliveries,
                 body: .required(schema: "Recall"),
                 parameters: [APIRoute.idParameter],

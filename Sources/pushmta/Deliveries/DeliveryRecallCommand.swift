@@ -11,7 +11,8 @@ struct DeliveryRecallCommand: SentenceCommand {
         discussion: """
             What has not left stops within a second. --replace sends a content of yours under the same collapse id or \
             tag, --remove asks apps with our SDKs to remove the notification; both go to those who may have seen the \
-            message and have not opened it. Without --reason, it shows what became of the messages of a recalled delivery.
+            message and have not opened it. Once the delivery that does so has ended, the other one can be recalled again. \
+            Without --reason, it shows what became of the messages of a recalled delivery.
             """
     )
 

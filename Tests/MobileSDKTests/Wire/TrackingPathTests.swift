@@ -51,6 +51,10 @@ import Testing
         let shown = PushMessage(userInfo: ["_mId": "12345", "_dId": "f0190"])
         #expect(recall.recalls(shown) && !recall.recalls(recall) && !shown.recalls(shown))
         #expect(!shown.recalls(PushMessage(userInfo: [:])))
+        // Its message may have been replaced by that of another delivery.
+        let both = PushMessage(userInfo: ["_recall": "f0190,f0191"])
+        #expect(both.recalls(shown) && both.recalls(recall))
+        #expect(!both.recalls(PushMessage(userInfo: ["_dId": "f019"])) && !both.recalls(both))
         #expect(TrackingPath.path(shown, .remove) == "/r/?id=h3039,f0190,3")
     }
 

@@ -152,7 +152,7 @@ final class AndroidLayerTests {
                 manager.notify(900 + number, new Notification.Builder(Device.SHARED).addExtras(PushMTA.extras(data)).build());
             }
             Service service = new Service(server);
-            service.onMessageReceived(new RemoteMessage.Builder("a").addData("_recall", "f0190").addData("_mId", "99999")
+            service.onMessageReceived(new RemoteMessage.Builder("a").addData("_recall", "f018f,f0190").addData("_mId", "99999")
                     .addData("_dId", "f0192").build());
             Check.equal(service.requestsWhenShown.toString(), "[]");
             Check.isTrue(!Device.SHARED.notifications.containsKey(900), "the recalled one");

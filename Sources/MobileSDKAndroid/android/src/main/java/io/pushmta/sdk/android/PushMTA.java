@@ -10,6 +10,8 @@ import io.pushmta.sdk.AsyncRunner;
 import io.pushmta.sdk.PushClient;
 import io.pushmta.sdk.PushException;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 
 /** The SDK in an Android app. */
@@ -129,10 +131,12 @@ public final class PushMTA {
         if (manager == null || Build.VERSION.SDK_INT < Build.VERSION_CODES.M) {
             return true;
         }
+        // The recalled delivery, and those that have replaced its messages.
+        List<String> deliveryIds = Arrays.asList(recalled.split(","));
         for (StatusBarNotification shown : manager.getActiveNotifications()) {
             Bundle extras = shown.getNotification().extras;
             String deliveryId = extras == null ? null : extras.getString("_dId");
-            if (recalled.equals(deliveryId)) {
+            if (deliveryIds.contains(deliveryId)) {
                 manager.cancel(shown.getTag(), shown.getId());
                 try {
                     PushClient.getInstance().notifyRemoval(extras.getString("_mId"), deliveryId);
