@@ -24,7 +24,7 @@ struct ApprovalsPage: Sendable {
             let recurring = rows.filter(\.recurs).map(\.deliveryID)
             return (
                 rows, try await Self.clocks(store, rows), try await RecurrenceStanding.read(store, recurring),
-                try await reasons(store, rows)
+                try await self.reasons(store, rows)
             )
         }
         let user = try call.user.user
@@ -56,7 +56,8 @@ struct ApprovalsPage: Sendable {
         return clocks
     }
 
-    /// The start, or what a recurring delivery goes on with, and the time by the recipients' clocks at which messages leave after it.
+    /// The start, or what a recurring delivery goes on with, and the time by the recipients' clocks at which messages
+    /// leave after it.
     private func starts(_ row: AwaitedApproval, _ standing: RecurrenceStanding?) -> String {
         if let standing { return standing.words(catalogue) }
         let start: String? =

@@ -408,7 +408,8 @@ CREATE FUNCTION pushmta_engine.recalled_by(child bigint) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT r.delivery_id FROM recall r WHERE r.child_id = recalled_by.child OR r.earlier_ids @> ARRAY[recalled_by.child] $$;
 COMMENT ON FUNCTION pushmta_engine.recalled_by(bigint) IS
-    'The delivery whose messages this one replaces or removes, has replaced or removed, or would have if it had not been given up; null if it is no recall.';
+    'The delivery whose messages this one replaces or removes, has replaced or removed, or would have if it had not been given up; null if '
+    'it is no recall.';
 
 CREATE FUNCTION pushmta_engine.console_recall(caller pushmta_engine.console_caller, delivery bigint, reason text, mode text, content text)
     RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

@@ -50,8 +50,8 @@ extension Store {
     /// Recalls a delivery: nothing new is sent, and what was sent may be replaced or removed by a second delivery,
     /// whose id it returns.
     ///
-    /// Throws ``StoreError`` of code `notFound`, `conflict` if it was not started or another recall of it is under way, or `invalid`
-    /// without a reason or for a content that cannot be sent.
+    /// Throws ``StoreError`` of code `notFound`, `conflict` if it was not started or another recall of it is under way,
+    /// or `invalid` without a reason or for a content that cannot be sent.
     ///
     /// - Parameter content: what takes the place of the messages, JSON; only with ``RecallMode/replace``.
     @discardableResult
