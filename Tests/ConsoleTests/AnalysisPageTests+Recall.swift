@@ -12,7 +12,10 @@ extension AnalysisPageTests {
     /// As if its messages were being sent.
     private func begin(_ site: ConsoleSite, _ id: Int64) async throws {
         try await site.sql(
-            "UPDATE pushmta_engine.delivery SET state = 'in_progress', started_at = now() WHERE id = \(id)"
+            """
+            UPDATE pushmta_engine.delivery SET state = 'in_progress', started_at = now(), log_day = coalesce(log_day, current_date)
+            WHERE id = \(id)
+            """
         )
     }
 

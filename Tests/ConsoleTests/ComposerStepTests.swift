@@ -260,7 +260,11 @@ import Testing
             )
         )
         try await site.sql(
-            "UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential)"
+            """
+            WITH made AS (INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed)
+                VALUES ('fcm_service_account', 'google', 'k', 'x') RETURNING id)
+            UPDATE pushmta_engine.application SET credential_id = (SELECT id FROM made) WHERE name = 'shop-android'
+            """
         )
         let both = ["label": "Sale", "application.shop-ios": "on", "application.shop-android": "on"]
         let chosen = both.merging(["version": try await version(mia, "\(draft)/applications")]) { _, new in new }

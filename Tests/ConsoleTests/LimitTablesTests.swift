@@ -36,6 +36,12 @@ import Testing
         )
     }
 
+    @Test func theRateThatBindsDecidesTheTimeLeft() {
+        let own = Self.row("delivery 1", "messages a second", "2.0")
+        #expect(LimitTables.rate([Self.row("delivery 1", "weight", "1"), own]) == 2)
+        #expect(LimitTables.rate([Self.row("shop-ios over apns", "messages a second", "9")]) == nil)
+    }
+
     @Test func noReasonNamesACommand() {
         let why = "all were refused; check the environment; if the tokens really are bad, run pushmta app resume"
         let row = Self.row("shop-ios over apns", "circuit", "open", why: why)

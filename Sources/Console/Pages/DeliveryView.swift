@@ -103,8 +103,9 @@ struct DeliveryView {
 
     /// When it ends at this rate. What waits for its time does not depend on the rate, and nobody knows when messages
     /// leave that are held back.
-    func timeLeft(_ rate: Double) -> String? {
+    func timeLeft(_ measured: Double) -> String? {
         let row = facts.progress
+        let rate = LimitTables.rate(facts.reasons.limits) ?? measured
         if !row.waitingReason.isEmpty || facts.reasons.limits.contains(where: LimitTables.isBarrier) {
             return catalogue[.factLeftHeld]
         }

@@ -36,6 +36,11 @@ enum LimitTables {
     /// Whether messages of an application wait until something is well again.
     static func isBarrier(_ row: LimitRow) -> Bool { row.binds && barriers.contains(row.limit) }
 
+    /// The delivery's own rate, if it is what limits it now: what was measured before it was set says nothing.
+    static func rate(_ limits: [LimitRow]) -> Double? {
+        limits.first { $0.binds && $0.limit == "messages a second" && isOwn($0) }.flatMap { Double($0.now) }
+    }
+
     /// A limit that binds, with its present value, in a line.
     static func line(_ row: LimitRow, _ catalogue: Catalogue) -> String {
         let name = row.limit == "circuit" ? catalogue[.standingCircuit] : Self.name(row, catalogue) ?? row.limit
