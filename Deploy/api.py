@@ -649,9 +649,16 @@ def recall(api, delivery):
     report = api.until(f"/deliveries/{sent}/recall", lambda answer: answer["recallState"] == "finished")
     # Devices have opened some of the messages before.
     require(report["replaced"] + report["tooLate"] == ended["counts"]["sent"], f"messages are missing: {report}, {ended}")
-    parts = ("pending", "unsent", "replaced", "removed", "tooLate")
+    parts = ("pending", "unsent", "replaced", "removed", "unreached", "tooLate")
     require(sum(report[part] for part in parts) == report["target"], f"the report does not add up: {report}")
-    require(api.refusal("POST", f"/deliveries/{sent}/recall", wanted) == 409, "a delivery is recalled twice")
+    # Once the second delivery has ended, the delivery can be recalled again. Nothing is left to stop.
+    require(api.refusal("POST", f"/deliveries/{sent}/recall", {"reason": "again"}) == 409, "what was replaced can be stopped")
+    again = api.post(f"/deliveries/{sent}/recall", {**wanted, "content": {"android": {"title": "Corrected"}}})
+    require(again["recallDeliveryId"] != report["recallDeliveryId"], f"the second recall is the first one: {again}")
+    require(api.refusal("POST", f"/deliveries/{sent}/recall", wanted) == 409, "a delivery is recalled twice at a time")
+    corrected = api.until(f"/deliveries/{sent}/recall", lambda answer: answer["recallState"] == "finished")
+    require(corrected["replaced"] == report["replaced"], f"the second recall reached others: {corrected}, {report}")
+    require(sum(corrected[part] for part in parts) == corrected["target"], f"the report does not add up: {corrected}")
     return sent
 
 

@@ -101,6 +101,11 @@ SELECT pg_temp.require((SELECT r.mode = 'remove' AND r.recall_delivery_id = :rem
     AND r.too_late = p.sent AND r.too_late > 0 AND r.removed = 0
     FROM pushmta.recall_report r JOIN pushmta.delivery_progress p ON p.id = r.recall_delivery_id WHERE r.delivery_id = :slow),
     'not everybody who got it was asked to remove it');
-SELECT pg_temp.refused(format('SELECT pushmta.recall_delivery(%s, %L, %L)', :slow, 'again', 'remove'), 'PM185');
+-- Once that has ended, it can be recalled again. Nothing is left to stop.
+SELECT pg_temp.refused(format('SELECT pushmta.recall_delivery(%s, %L)', :slow, 'again'), 'PM185');
+SELECT pushmta.recall_delivery(:slow, 'again', 'remove') AS again \gset
+SELECT pg_temp.require(:again <> :removal, 'the second removal is the first one');
+CALL pg_temp.until('SELECT recall_state = ''finished'' AND recall_delivery_id = ' || :again || ' AND pending + unreached = 0
+    AND unsent + replaced + removed + too_late = target FROM pushmta.recall_report WHERE delivery_id = ' || :slow);
 \c - :operator
 SELECT pushmta.set_approval_rule(:'service', NULL);
