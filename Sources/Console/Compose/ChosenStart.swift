@@ -1,7 +1,7 @@
 import PushCore
 
-/// The start that was chosen for a draft, as it was typed. It stays with the draft, so whoever gets the draft of a
-/// delivery back finds it again.
+/// The start that was chosen for a draft, as it was typed. It stays with the draft, so the author who gets it back finds
+/// the start again.
 enum ChosenStart {
     /// The field that says whether it starts at a time, and its value if it does.
     static let kindField = "when"

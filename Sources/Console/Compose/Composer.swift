@@ -108,7 +108,7 @@ struct Composer: Sendable {
                 // Somebody went back in the browser, or kept the address.
                 let delivery = try await responder.database.run { try await $0.delivery(ofDraft: id, by: call.actor) }
                 guard let delivery else { throw error }
-                // Whoever has sent a form is told that it was in vain, but not after a second click on the start.
+                // A form that was sent in vain is answered so, but a second click on the start is not.
                 let isInVain = method == .post && !Self.ends.contains(name)
                 return .redirect("/deliveries/\(delivery)" + (isInVain ? "?done=\(Self.unsaved)" : ""))
             }
